@@ -1,8 +1,8 @@
 #!/bin/sh
 # Whether `kvdyno diff` finds a slow-down that is there, and passes without one: the engine `slow-lmdb`, a copy of
 # LMDB's adapter, burns so many nanoseconds more in each get. A verdict claims to be wrong in one of twenty at the most,
-# so two wrong ones in a row are an error. "Cannot tell" (exit code 4) is no wrong one: beside other work a verdict takes
-# longer, and gets up to four times the budget.
+# so two wrong ones in a row are an error. "Cannot tell" (exit code 4) is no wrong one: beside other work a verdict
+# takes longer, and gets up to four times the budget.
 #
 # scripts/diff-check.sh KVDYNO [NANOSECONDS]
 set -eu

@@ -42,7 +42,7 @@ use cursor::FaultyCursor;
 use fault::{Fault, Faults};
 use hostile::Hostile;
 use options::OPTIONS;
-use order::{OpenSession, Order};
+use order::{CallOrder, OpenSession};
 use single::{Guest, Home, sessions_can, shares};
 use store::{Blob, Store, Version, entries};
 use transactions::{OpenTransaction, Uncommitted};
@@ -57,7 +57,7 @@ struct Faulty {
     faults: Faults,
     hostile: Hostile,
     home: Home,
-    order: Order,
+    order: CallOrder,
     flushed: Flushed,
     uncommitted: Uncommitted,
 }
@@ -167,7 +167,7 @@ impl Engine for Faulty {
             faults,
             hostile,
             home,
-            order: Order::new(
+            order: CallOrder::new(
                 number("writes_first"),
                 config.bool("linger") || fault.needs_two_transactions(),
                 shares(config)?,

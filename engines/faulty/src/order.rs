@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
-/// What calls wait for.
+/// Conditions that calls wait for.
 #[derive(Debug)]
-pub struct Order {
+pub struct CallOrder {
     /// Writes that come before any read.
     writes_first: u64,
     /// Steps of transactions take a moment.
@@ -20,9 +20,9 @@ pub struct Order {
 
 /// A session that is open.
 #[derive(Debug)]
-pub struct OpenSession<'db>(&'db Order);
+pub struct OpenSession<'db>(&'db CallOrder);
 
-impl Order {
+impl CallOrder {
     pub fn new(writes_first: u64, lingers: bool, shared: bool) -> Self {
         Self { writes_first, lingers, shared, open: AtomicUsize::new(0) }
     }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_read_waits_for_the_writes_of_others_and_for_nobody_when_it_is_alone() {
-        let (order, writes) = (Order::new(3, false, false), AtomicU64::new(0));
+        let (order, writes) = (CallOrder::new(3, false, false), AtomicU64::new(0));
         let wait = || {
             order.let_writes_come_first(|| Ok::<_, ()>(writes.load(Relaxed))).unwrap();
             writes.load(Relaxed)

@@ -29,7 +29,7 @@ pub struct VersionsAdded {
     pub sampled: u64,
 }
 
-/// What can be said of a workload without its parameters. [`WorkloadProfile::new`] has what most of them have in common.
+/// The facts of a workload that need no parameters. [`WorkloadProfile::new`] has what most of them have in common.
 #[derive(Clone, Copy)]
 pub struct WorkloadProfile {
     /// Its name in files and results.
@@ -92,7 +92,7 @@ impl WorkloadDefinition for WorkloadProfile {
 
 /// A workload. The defaults are what most of them have in common.
 pub trait WorkloadDefinition: LoadDefinition + Sync {
-    /// What can be said of it without its parameters.
+    /// The facts of it that need no parameters.
     fn profile(&self) -> &WorkloadProfile;
 
     // ---- records that it changes

@@ -1,4 +1,4 @@
-//! What a load leaves in the database.
+//! The database after a load: its records, their estimates and their oracle.
 
 use kvdyno_dataset::{KeyError, KeyFormat};
 use kvdyno_engine::Durability;

@@ -88,6 +88,8 @@ impl Db {
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
+            abi::OptionValue { integer: 0 },
+            abi::OptionValue { integer: 0 },
         ];
         let config = abi::Config {
             size: size_of::<abi::Config>() as u32,
