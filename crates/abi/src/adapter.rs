@@ -203,6 +203,22 @@ pub trait Session {
     }
 }
 
+/// The session of an adapter that has functions of its own for sessions in its table.
+#[derive(Clone, Copy, Debug)]
+pub enum NoSession {}
+
+impl Session for NoSession {
+    type Cursor = NoCursor;
+
+    fn get(&mut self, _key: &[u8]) -> Result<Option<&[u8]>, Error> {
+        match *self {}
+    }
+
+    fn put(&mut self, _key: &[u8], _value: &[u8]) -> Result<(), Error> {
+        match *self {}
+    }
+}
+
 /// The part of the records that a cursor has to bring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CursorLimits<'a> {

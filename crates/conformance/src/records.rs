@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use kvdyno_dataset::{ValueFault, Values};
-use kvdyno_engine::{Answer, Session, abi};
+use kvdyno_engine::{Answer, EngineError, Session, abi};
 
-use crate::finding::{During, Finding, wrong};
+use crate::finding::{During, Finding, ensure, wrong};
 
 /// Keys in the order of their ids, and values that contain their id and version.
 #[derive(Clone, Debug)]
@@ -54,6 +54,43 @@ impl Records {
         version: u64,
     ) -> Result<(), Finding> {
         ids.into_iter().try_for_each(|id| self.put(session, id, version))
+    }
+
+    /// Stores the records of some ids in one batch, all at the same version.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn write_all(
+        &self,
+        session: &mut Session<'_>,
+        ids: impl IntoIterator<Item = u64>,
+        version: u64,
+    ) -> Result<(), EngineError> {
+        let steps: Vec<_> = ids.into_iter().map(|id| (self.key(id), self.value(id, version))).collect();
+        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
+        session.write(&steps)
+    }
+
+    /// Checks that none of a group of records is older than one that was read before it, which somebody else gives one
+    /// more version at a time, all by one `step`. The order in which a faulty engine goes through a group is unknown,
+    /// so they are read in both orders.
+    ///
+    /// # Errors
+    /// If one is: then the step was seen half done.
+    pub fn expect_whole(&self, session: &mut Session<'_>, count: u64, rounds: u64, step: &str) -> Result<(), Finding> {
+        for round in 0..rounds {
+            let mut newest = 0;
+            for index in 0..count {
+                let id = if round % 2 == 0 { index } else { count - 1 - index };
+                let version = self.version(session, id)?;
+                ensure!(
+                    version >= newest,
+                    "after a record of {step} {newest} another one of the same {step} had version {version}"
+                );
+                newest = version;
+            }
+        }
+        Ok(())
     }
 
     /// Replaces records four times, or as often as two seconds allow: an engine may be slow beside a reader that holds
@@ -136,6 +173,14 @@ impl Records {
     /// If it is.
     pub fn expect_missing(&self, session: &mut Session<'_>, id: u64) -> Result<(), Finding> {
         expect_missing(session, &self.key(id))
+    }
+}
+
+/// Checks that `key` has exactly this value, or is not there if there is none.
+pub(crate) fn expect_as(session: &mut Session<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<(), Finding> {
+    match value {
+        Some(value) => expect(session, key, value),
+        None => expect_missing(session, key),
     }
 }
 

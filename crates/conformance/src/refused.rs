@@ -94,13 +94,9 @@ impl Told {
                 continue;
             }
             let ids = if number % 5 == 0 { vec![id, (id + 1) % RECORDS] } else { vec![id] };
-            let steps: Vec<_> = ids.iter().map(|&id| (records.key(id), records.value(id, version))).collect();
-            let answer = match &steps[..] {
-                [(key, value)] => session.put(key, value),
-                steps => {
-                    let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-                    session.write(&steps)
-                }
+            let answer = match ids[..] {
+                [id] => session.put(&records.key(id), &records.value(id, version)),
+                _ => records.write_all(session, ids.iter().copied(), version),
             };
             // One that was refused may have been done.
             self.gone.retain(|id| !ids.contains(id));

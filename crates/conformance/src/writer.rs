@@ -117,9 +117,7 @@ impl WriterTask {
             let ids = self.ids(number);
             return session.delete_range(&records.key(ids.start), &records.key(ids.end)).during("delete_range");
         }
-        let steps: Vec<_> = self.ids(number).map(|id| (records.key(id), records.value(id, number))).collect();
-        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-        session.write(&steps).during("write")
+        records.write_all(session, self.ids(number), number).during("write")
     }
 }
 

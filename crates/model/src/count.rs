@@ -3,18 +3,18 @@
 use std::fmt;
 use std::num::ParseFloatError;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::KeyValue;
 use crate::size::ByteSize;
 
 /// A count from `LEAST` to `MOST`: `1000000`, `1_000_000`, `10M`, `1.5M`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Count<const LEAST: u64, const MOST: u64>(pub u64);
 
 /// A number of bytes from `LEAST` to `MOST` that is no size of memory or storage: `16`, `4KiB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Length<const LEAST: u64, const MOST: u64>(pub u64);
 
 impl<const LEAST: u64, const MOST: u64> Count<LEAST, MOST> {
@@ -134,12 +134,6 @@ macro_rules! number {
             }
         }
 
-        impl<const LEAST: u64, const MOST: u64> Serialize for $type<LEAST, MOST> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_u64(self.0)
-            }
-        }
-
         crate::read_by_text!($type<LEAST, MOST>, const LEAST: u64, const MOST: u64);
     };
 }
@@ -148,15 +142,15 @@ number!(Count);
 number!(Length);
 
 /// A part of a whole, 0 to 1: `0.03`, `3%`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 pub struct Fraction(pub f64);
 
 /// A part of a whole, above 0: `0.03`, `3%`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 pub struct PositiveFraction(pub f64);
 
 /// A factor above 0 and at most 1000.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 pub struct Multiple(pub f64);
 
 macro_rules! fraction {
@@ -186,12 +180,6 @@ macro_rules! fraction {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Display::fmt(&self.0, f)
-            }
-        }
-
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_f64(self.0)
             }
         }
 

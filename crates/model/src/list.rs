@@ -4,14 +4,15 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
+use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
-use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::KeyValue;
 
 /// At least `LEAST` values: `[1, 2, 4]` in the file, `1,2,4` on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct List<T, const LEAST: usize = 0>(pub Vec<T>);
 
 impl<T, const LEAST: usize> List<T, LEAST> {
@@ -55,12 +56,6 @@ impl<T: fmt::Display, const LEAST: usize> fmt::Display for List<T, LEAST> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<String> = self.0.iter().map(T::to_string).collect();
         f.pad(&texts.join(","))
-    }
-}
-
-impl<T: Serialize, const LEAST: usize> Serialize for List<T, LEAST> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
     }
 }
 

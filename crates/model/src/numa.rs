@@ -31,15 +31,16 @@ pub enum Allocator {
     Path(PathBuf),
 }
 
-/// Allocators that are known by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NamedAllocator {
-    /// `libjemalloc.so.2`
-    Jemalloc,
-    /// `libtcmalloc_minimal.so.4`
-    Tcmalloc,
-    /// `libmimalloc.so`
-    Mimalloc,
+crate::words! {
+    /// Allocators that are known by name.
+    pub enum NamedAllocator {
+        /// `libjemalloc.so.2`
+        Jemalloc = "jemalloc",
+        /// `libtcmalloc_minimal.so.4`
+        Tcmalloc = "tcmalloc",
+        /// `libmimalloc.so`
+        Mimalloc = "mimalloc",
+    }
 }
 
 impl KeyValue for NumaPolicy {
@@ -84,12 +85,6 @@ impl fmt::Display for NumaPolicy {
 crate::read_by_text!(NumaPolicy);
 crate::written_as_text!(NumaPolicy);
 
-const NAMED: [(&str, NamedAllocator); 3] = [
-    ("jemalloc", NamedAllocator::Jemalloc),
-    ("tcmalloc", NamedAllocator::Tcmalloc),
-    ("mimalloc", NamedAllocator::Mimalloc),
-];
-
 impl KeyValue for Allocator {
     const PLACEHOLDER: &'static str = "NAME";
 
@@ -98,8 +93,8 @@ impl KeyValue for Allocator {
     }
 
     fn from_text(text: &str) -> Result<Self, String> {
-        match NAMED.iter().find(|(name, _)| *name == text) {
-            Some((_, named)) => Ok(Allocator::Named(*named)),
+        match NamedAllocator::ALL.iter().find(|named| named.word() == text) {
+            Some(named) => Ok(Allocator::Named(*named)),
             None if text == "libc" => Ok(Allocator::Libc),
             None => Ok(Allocator::Path(text.into())),
         }
@@ -117,9 +112,7 @@ impl fmt::Display for Allocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Allocator::Libc => f.pad("libc"),
-            Allocator::Named(named) => {
-                f.pad(NAMED.iter().find(|(_, other)| other == named).map_or("", |(name, _)| name))
-            }
+            Allocator::Named(named) => named.fmt(f),
             Allocator::Path(path) => f.pad(&path.display().to_string()),
         }
     }

@@ -56,7 +56,7 @@ impl KeyValue for WriteRate {
 }
 
 /// A rate of reads: `1000`, `"50k"` or `"50k/s"` operations a second.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReadRate(pub f64);
 
 impl KeyValue for ReadRate {
@@ -87,12 +87,6 @@ impl KeyValue for ReadRate {
 impl fmt::Display for ReadRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl Serialize for ReadRate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0)
     }
 }
 

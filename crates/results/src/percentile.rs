@@ -4,9 +4,7 @@ use std::fmt;
 use std::ops::Index;
 
 use hdrhistogram::Histogram;
-use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// A percentile that every report has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,16 +21,10 @@ pub enum Percentile {
     P99_99,
 }
 
-/// Number of percentiles.
-const COUNT: usize = Percentile::ALL.len();
-
 impl Percentile {
     /// All of them, from the least.
     pub const ALL: [Percentile; 5] =
         [Percentile::P50, Percentile::P90, Percentile::P99, Percentile::P99_9, Percentile::P99_99];
-
-    /// Its key in results, JSON and CSV, nanoseconds.
-    const KEYS: [&'static str; COUNT] = ["p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns"];
 
     /// The share of operations that took at most so long, 0 to 1.
     pub fn quantile(self) -> f64 {
@@ -45,9 +37,9 @@ impl Percentile {
         }
     }
 
-    /// `p99_9_ns`.
+    /// Its key in results, JSON and CSV, nanoseconds: `p99_9_ns`.
     pub fn key(self) -> &'static str {
-        Percentile::KEYS[self as usize]
+        ["p50_ns", "p90_ns", "p99_ns", "p99_9_ns", "p99_99_ns"][self as usize]
     }
 
     /// The percentile of a histogram, in the histogram's unit.
@@ -69,14 +61,21 @@ impl fmt::Display for Percentile {
     }
 }
 
-/// A value for each percentile, nanoseconds. In files each stands under its own key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Percentiles([u64; COUNT]);
+/// A value for each percentile, nanoseconds. The fields are called as [`Percentile::key`] says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Percentiles {
+    p50_ns: u64,
+    p90_ns: u64,
+    p99_ns: u64,
+    p99_9_ns: u64,
+    p99_99_ns: u64,
+}
 
 impl Percentiles {
     /// One value for each.
     pub fn from_fn(value: impl FnMut(Percentile) -> u64) -> Self {
-        Percentiles(Percentile::ALL.map(value))
+        let [p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns] = Percentile::ALL.map(value);
+        Percentiles { p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns }
     }
 }
 
@@ -90,47 +89,12 @@ impl Index<Percentile> for Percentiles {
     type Output = u64;
 
     fn index(&self, percentile: Percentile) -> &u64 {
-        &self.0[percentile as usize]
-    }
-}
-
-impl Serialize for Percentiles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(COUNT))?;
-        for percentile in Percentile::ALL {
-            map.serialize_entry(percentile.key(), &self[percentile])?;
-        }
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for Percentiles {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_struct("Percentiles", &Percentile::KEYS, Keyed)
-    }
-}
-
-/// Reads [`Percentiles`] by their keys; others are passed over.
-struct Keyed;
-
-impl<'de> Visitor<'de> for Keyed {
-    type Value = Percentiles;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a latency for each percentile")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Percentiles, A::Error> {
-        let mut values = [None; COUNT];
-        while let Some(key) = map.next_key::<String>()? {
-            match Percentile::KEYS.iter().position(|known| **known == key) {
-                Some(index) => values[index] = Some(map.next_value()?),
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        match values.iter().position(Option::is_none) {
-            Some(missing) => Err(A::Error::missing_field(Percentile::KEYS[missing])),
-            None => Ok(Percentiles(values.map(Option::unwrap_or_default))),
+        match percentile {
+            Percentile::P50 => &self.p50_ns,
+            Percentile::P90 => &self.p90_ns,
+            Percentile::P99 => &self.p99_ns,
+            Percentile::P99_9 => &self.p99_9_ns,
+            Percentile::P99_99 => &self.p99_99_ns,
         }
     }
 }

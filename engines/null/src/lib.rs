@@ -7,7 +7,7 @@
 //! they would count as the driver's. A session here is the host's own struct, so `get` is four: two loads, a
 //! move, a jump.
 
-use abi::adapter::{self, ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Error, Housekeeping, Listing, NoCursor};
+use abi::adapter::{self, ALL_COMPRESSIONS, ALL_DURABILITIES, Description, Error, Housekeeping, Listing, NoSession};
 use kvdyno_abi as abi;
 use std::ffi::c_void;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl adapter::Engine for Null {
 
     const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));
 
-    type Session<'db> = Replaced;
+    type Session<'db> = NoSession;
 
     fn settings(_config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         for topic in ["durability", "cache", "write_buffer", "compression", "checksums"] {
@@ -46,7 +46,7 @@ impl adapter::Engine for Null {
         Ok(Self)
     }
 
-    fn session(&self, _host: adapter::Host) -> Result<Replaced, Error> {
+    fn session(&self, _host: adapter::Host) -> Result<NoSession, Error> {
         Err(Error::unsupported("replaced in the table"))
     }
 
@@ -60,21 +60,6 @@ impl adapter::Engine for Null {
 
     fn wait_idle(&self) -> Result<(), Error> {
         Ok(())
-    }
-}
-
-/// The trait's session, of which there is none: the table has the functions below instead.
-enum Replaced {}
-
-impl adapter::Session for Replaced {
-    type Cursor = NoCursor;
-
-    fn get(&mut self, _key: &[u8]) -> Result<Option<&[u8]>, Error> {
-        match *self {}
-    }
-
-    fn put(&mut self, _key: &[u8], _value: &[u8]) -> Result<(), Error> {
-        match *self {}
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
 use abi::adapter::{
-    self, ALL_COMPRESSIONS, ALL_DURABILITIES, Counters, Description, Error, Housekeeping, Listing, NoCursor,
+    self, ALL_COMPRESSIONS, ALL_DURABILITIES, Counters, Description, Error, Housekeeping, Listing, NoSession,
 };
 use kvdyno_abi as abi;
 
@@ -64,7 +64,7 @@ impl adapter::Engine for Synthetic {
 
     const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));
 
-    type Session<'db> = InTable;
+    type Session<'db> = NoSession;
 
     fn settings(config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         let plan = ServicePlan::of(config)?;
@@ -104,7 +104,7 @@ impl adapter::Engine for Synthetic {
         self.amplifier.as_ref().map_or(Ok(()), Amplifier::close).map_err(Error::new)
     }
 
-    fn session(&self, _host: adapter::Host) -> Result<InTable, Error> {
+    fn session(&self, _host: adapter::Host) -> Result<NoSession, Error> {
         Err(Error::unsupported("replaced in the table"))
     }
 
@@ -132,22 +132,7 @@ impl adapter::Engine for Synthetic {
     }
 }
 
-/// The trait's session, of which there is none: the table has the functions of [`calls`] instead, which know their
-/// first and their last instruction.
-enum InTable {}
-
-impl adapter::Session for InTable {
-    type Cursor = NoCursor;
-
-    fn get(&mut self, _key: &[u8]) -> Result<Option<&[u8]>, Error> {
-        match *self {}
-    }
-
-    fn put(&mut self, _key: &[u8], _value: &[u8]) -> Result<(), Error> {
-        match *self {}
-    }
-}
-
+// The functions of [`calls`] know their first and their last instruction.
 abi::export_engine!(
     table = abi::Engine {
         session_open: Some(calls::session_open),

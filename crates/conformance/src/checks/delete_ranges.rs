@@ -11,7 +11,7 @@ use super::reads_and_writes::Model;
 use crate::bench::{Bench, session};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
-use crate::records::{Records, expect, expect_missing, show};
+use crate::records::{Records, expect_as, show};
 use crate::together::{beside, elsewhere};
 use crate::writer::{Until, WriterTask};
 
@@ -163,10 +163,7 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
             }
             for _ in 0..20 {
                 let key = records.key(stream.below(COUNT));
-                match model.get(&key) {
-                    Some(value) => expect(&mut session, &key, value)?,
-                    None => expect_missing(&mut session, &key)?,
-                }
+                expect_as(&mut session, &key, model.get(&key))?;
             }
         }
         Ok(())
@@ -179,10 +176,7 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     location.opened(|database| {
         let mut session = session(database)?;
         for key in (0..COUNT).map(|id| records.key(id)) {
-            match model.get(&key) {
-                Some(value) => expect(&mut session, &key, value)?,
-                None => expect_missing(&mut session, &key)?,
-            }
+            expect_as(&mut session, &key, model.get(&key))?;
         }
         Ok(())
     })
@@ -198,9 +192,7 @@ fn seen_whole(bench: &Bench, records: &Records, database: &Database) -> Result<(
     /// all rounds may pass before that session has written one.
     const LEAST_VERSIONS: usize = 50;
     let change = |version: u64, session: &mut Session<'_>| {
-        let steps: Vec<_> = (0..GROUP).map(|id| (records.key(id), records.value(id, version))).collect();
-        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-        session.write(&steps).during("write")?;
+        records.write_all(session, 0..GROUP, version).during("write")?;
         session.delete_range(&records.key(0), &records.key(GROUP)).during("delete_range")
     };
     let version = |session: &mut Session<'_>, id: u64| match session.get(&records.key(id)).during("get")? {

@@ -8,7 +8,7 @@ use kvdyno_engine::{Answer, Database, Session, abi};
 use crate::bench::{Bench, RECALLED};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure};
-use crate::records::{Records, expect, expect_missing, show};
+use crate::records::{Records, expect, expect_as, expect_missing, show};
 use crate::together::beside;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -255,39 +255,18 @@ fn batch_in_order(bench: &Bench, records: &Records, session: &mut Session<'_>) -
 
 fn large_batch(_bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
     const STEPS: u64 = 10_000;
-    let steps: Vec<_> = (0..STEPS).map(|id| (records.key(id), records.value(id, 1))).collect();
-    let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-    session.write(&steps).during("write")?;
+    records.write_all(session, 0..STEPS, 1).during("write")?;
     records.expect_all(session, 0..STEPS, 1)
 }
 
 /// Batch after batch gives ten records one more version. Reading them one by one, a reader may meet a later batch at a
-/// later record, but never an earlier one: that would be a record that its batch had not reached yet. The order in
-/// which a faulty engine goes through a batch is unknown, so the reader takes both orders.
+/// later record, but never an earlier one: that would be a record that its batch had not reached yet.
 fn batch_seen_whole(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     const GROUP: u64 = 10;
-    let write = |version: u64, session: &mut Session<'_>| {
-        let steps: Vec<_> = (0..GROUP).map(|id| (records.key(id), records.value(id, version))).collect();
-        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-        session.write(&steps).during("write")
-    };
+    let write = |version: u64, session: &mut Session<'_>| records.write_all(session, 0..GROUP, version).during("write");
     let mut session = crate::bench::session(database)?;
     write(0, &mut session)?;
-    beside(database, write, || {
-        for round in 0..2_000 {
-            let mut newest = 0;
-            for index in 0..GROUP {
-                let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
-                let version = records.version(&mut session, id)?;
-                ensure!(
-                    version >= newest,
-                    "after a record of batch {newest} another one of the same batch had version {version}"
-                );
-                newest = version;
-            }
-        }
-        Ok(())
-    })
+    beside(database, write, || records.expect_whole(&mut session, GROUP, 2_000, "batch"))
 }
 
 fn multi_get(_bench: &Bench, records: &Records, session: &mut Session<'_>) -> Result<(), Finding> {
@@ -403,10 +382,7 @@ fn random_operations(
             }
             5 if bench.can(abi::CAN_SCAN) => scan_agrees(session, model, &key, abi::FORWARD)?,
             6 if bench.can(abi::CAN_SCAN_REVERSE) => scan_agrees(session, model, &key, abi::BACKWARD)?,
-            _ => match model.get(&key) {
-                Some(value) => expect(session, &key, value)?,
-                None => expect_missing(session, &key)?,
-            },
+            _ => expect_as(session, &key, model.get(&key))?,
         }
     }
     Ok(())

@@ -223,18 +223,7 @@ fn transaction_whole(_bench: &Bench, records: &Records, database: &Database) -> 
     let write = |version: u64, session: &mut Session<'_>| transact(session, |s| put_group(records, s, version));
     let mut session = session(database)?;
     put_group(records, &mut session, 0).during("put")?;
-    beside(database, write, || {
-        for round in 0..1_000 {
-            let mut newest = 0;
-            for index in 0..GROUP {
-                let id = if round % 2 == 0 { index } else { GROUP - 1 - index };
-                let version = records.version(&mut session, id)?;
-                ensure!(version >= newest, "after a record of transaction {newest} another one had version {version}");
-                newest = version;
-            }
-        }
-        Ok(())
-    })
+    beside(database, write, || records.expect_whole(&mut session, GROUP, 1_000, "transaction"))
 }
 
 fn left_open(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
@@ -320,9 +309,7 @@ fn snapshot_scan(bench: &Bench, records: &Records, database: &Database) -> Resul
 
 fn snapshot_is_one_state(_bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let write = |version: u64, session: &mut Session<'_>| {
-        let steps: Vec<_> = (0..GROUP).map(|id| (records.key(id), records.value(id, version))).collect();
-        let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-        session.write(&steps).during("write beside snapshots")
+        records.write_all(session, 0..GROUP, version).during("write beside snapshots")
     };
     let mut session = session(database)?;
     write(0, &mut session)?;

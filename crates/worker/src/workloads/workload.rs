@@ -5,19 +5,26 @@ use std::ops::Deref;
 
 use kvdyno_experiment::RunKey;
 use kvdyno_model::WorkloadName;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::definition::WorkloadDefinition;
 use super::list::definition;
 use super::workload_key::WorkloadKey;
 
 /// One of the workloads. It is written as its name.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(from = "WorkloadName", into = "WorkloadName")]
 pub struct Workload(&'static dyn WorkloadDefinition);
 
 impl From<WorkloadName> for Workload {
     fn from(name: WorkloadName) -> Self {
         Workload(definition(name))
+    }
+}
+
+impl From<Workload> for WorkloadName {
+    fn from(workload: Workload) -> Self {
+        workload.profile().name
     }
 }
 
@@ -97,18 +104,6 @@ impl fmt::Debug for Workload {
 impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.profile().name.word())
-    }
-}
-
-impl Serialize for Workload {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.profile().name.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Workload {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        WorkloadName::deserialize(deserializer).map(Workload::from)
     }
 }
 
