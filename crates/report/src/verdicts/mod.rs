@@ -1,5 +1,7 @@
 //! Verdicts of a study: of setups that did the same work, in sentences and for programs.
 
+#[cfg(test)]
+mod agreement;
 mod groups;
 mod paragraphs;
 mod sentences;

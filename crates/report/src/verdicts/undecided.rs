@@ -23,7 +23,7 @@ type NamedPair = BTreeSet<(CellKey, u64)>;
 
 /// A made-up experiment that ends by its results.
 #[derive(Clone, Debug)]
-struct MadeUp {
+pub(super) struct MadeUp {
     engines: Vec<MadeUpSetup>,
     variants: Vec<&'static str>,
     /// Workloads, each with the size of its batches.
@@ -68,7 +68,7 @@ enum MadeUpOutcome {
     Skipped,
 }
 
-fn made_up() -> impl Strategy<Value = MadeUp> {
+pub(super) fn made_up() -> impl Strategy<Value = MadeUp> {
     let setup = |name| {
         let keeps_nothing = prop::bool::weighted(0.1);
         (Just(name), select(vec![100.0, 100.0, 101.0, 104.0, 110.0, 200.0]), keeps_nothing)
@@ -108,7 +108,7 @@ fn made_up() -> impl Strategy<Value = MadeUp> {
 }
 
 impl MadeUp {
-    fn experiment(&self) -> Experiment {
+    pub(super) fn experiment(&self) -> Experiment {
         let engines: Vec<_> = self.engines.iter().map(|setup| setup.name).collect();
         let (detect, question) = (&self.detect, self.question);
         let lab = format!("[lab]\nrepeat = \"auto\"\ndetect = {detect}\nquestion = \"{question}\"\n");
@@ -116,7 +116,7 @@ impl MadeUp {
     }
 
     /// The results in the order in which trials ran.
-    fn results(&self) -> Vec<TrialResult> {
+    pub(super) fn results(&self) -> Vec<TrialResult> {
         let mut made = self.trials.iter();
         let mut results = Vec::new();
         for repeat in 1..=self.repeats {
