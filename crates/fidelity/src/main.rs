@@ -5,6 +5,7 @@
 //! row is a module with a function that gives a [`FidelityTable`], and a line in [`ROWS`].
 
 mod accuracy;
+mod agreement;
 mod designs;
 mod draws;
 mod driver;
@@ -41,12 +42,14 @@ const ROWS: &[FidelityRow] = &[
     FidelityRow { name: "waiting", measure: slowdown::waited },
     FidelityRow { name: "designs", measure: designs::measure },
     FidelityRow { name: "twentieth", measure: twentieth::measure },
+    FidelityRow { name: "agreement", measure: agreement::measure },
 ];
 
 /// Which row, how often, and where things are.
 #[derive(Debug, Parser)]
 struct FidelityArguments {
-    /// The row: accuracy, draws, intervals, driver, itself, slowdown, waiting, designs or twentieth; without one, all.
+    /// The row: accuracy, draws, intervals, driver, itself, slowdown, waiting, designs, twentieth or
+    /// agreement; without one, all.
     row: Option<String>,
     /// Tries of each cell of a row.
     #[arg(long, default_value_t = 5)]

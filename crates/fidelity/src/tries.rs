@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
+use serde_json::Value;
 
 /// The program and the folder that keeps what it leaves.
 #[derive(Debug)]
@@ -35,6 +36,17 @@ impl Tries {
     pub fn results(&self, name: &str, words: &[String]) -> io::Result<Vec<TrialResult>> {
         let folder = self.kept(name, "compare", words, &[0])?;
         ResultsFolder::open(&folder).map_err(io::Error::other)?.results().map_err(io::Error::other)
+    }
+
+    /// The report of the same try, as JSON.
+    pub fn report(&self, name: &str, words: &[String]) -> io::Result<Value> {
+        let folder = self.kept(name, "compare", words, &[0])?;
+        let output = Command::new(&self.kvdyno).args(["report", "--format", "json"]).arg(&folder).output()?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(format!("{}: {}", folder.display(), said.trim())));
+        }
+        serde_json::from_slice(&output.stdout).map_err(io::Error::other)
     }
 
     /// The same of `kvdyno diff`, whatever its verdict.

@@ -92,17 +92,26 @@ fn a_slower_build_is_worse_and_the_other_way_round_better() {
     let change = SlowLab::new();
     let worse = change.verdict(&change.setup("old"), &change.setup("new"), &[], 3);
     worse.says("1 cell is worse");
-    assert!(worse.stdout.contains("1 reader: lmdb@new ") && worse.stdout.contains(": worse"), "{}", worse.stdout);
+    assert!(
+        worse.stdout.contains("1 reader, by throughput: lmdb@new ") && worse.stdout.contains(": worse"),
+        "{}",
+        worse.stdout
+    );
     assert!(worse.stdout.contains(&change.path("new").display().to_string()), "{}", worse.stdout);
-    // Its results are those of a run, and it goes on as one: there is nothing left to measure.
+    // Its results are those of a run, and it goes on as one: there is nothing left to measure. By either figure it is
+    // worse.
     let before = change.0.result_files();
     change.0.run(["diff", "--resume", "results"]).exits(3);
+    let by_cpu_time = change.0.run(["diff", "--resume", "results", "--figure", "cpu"]);
+    assert!(by_cpu_time.stdout.contains("by CPU time per operation"), "{}", by_cpu_time.stdout);
     assert_eq!(change.0.result_files(), before);
     fs::remove_dir_all(change.0.path("results")).unwrap();
     change.verdict(&change.setup("new"), "lmdb", &[], 0);
     let better = change.0.run(["diff", "--resume", "results", "--format", "markdown"]);
     better.exits(0);
-    assert!(better.stdout.starts_with("### The same or better\n") && better.stdout.contains("| better |"));
+    assert!(
+        better.stdout.starts_with("### The same or better by throughput\n") && better.stdout.contains("| better |")
+    );
 }
 
 /// The cost of a library differs from one start to the next; here both cost the same as one of them did.
@@ -124,10 +133,11 @@ fn one_repeat_cannot_tell() {
     ran.exits(4);
     let entries: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
     let keys = |entry: &Value| entry.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(entries.len(), 3);
+    let of_throughput = entries.iter().filter(|entry| entry["name"].as_str().unwrap().contains(", throughput: "));
+    assert_eq!(of_throughput.count(), 3, "{entries:?}");
     assert!(entries.iter().all(|entry| keys(entry) == ["extra", "name", "range", "unit", "value"]), "{entries:?}");
     let ratio = entries.iter().find(|entry| entry["unit"] == "ratio").unwrap();
-    assert_eq!(ratio["name"], "readrandom, 1 reader: lmdb@new over lmdb");
+    assert_eq!(ratio["name"], "readrandom, 1 reader, throughput: lmdb@new over lmdb");
     assert!(ratio["value"].as_f64().unwrap() < 0.9 && ratio["range"] == "", "{ratio}");
     assert!(ratio["extra"].as_str().unwrap().starts_with("cannot tell: "));
 }
@@ -255,7 +265,7 @@ fn two_settings_have_a_verdict() {
     of("5000", "100000", 3).says("1 cell is worse");
     let better = of("100000", "5000", 0);
     assert!(
-        better.stdout.contains("1 reader: synthetic@new ") && better.stdout.contains(": better"),
+        better.stdout.contains("1 reader, by throughput: synthetic@new ") && better.stdout.contains(": better"),
         "{}",
         better.stdout
     );
@@ -275,7 +285,18 @@ fn a_hundred_nanoseconds_more_are_found_and_nothing_where_there_are_none() {
     let copy = copy.display().to_string();
     let verdict = |burn_ns: u32| {
         let burn = format!("B.burn_ns={burn_ns}");
-        let options = ["--option", "A.get_ns=900", "--option", "B.get_ns=900", "--option", &burn, "--detect", "3%"];
+        let options = [
+            "--option",
+            "A.get_ns=900",
+            "--option",
+            "B.get_ns=900",
+            "--option",
+            &burn,
+            "--detect",
+            "3%",
+            "--figure",
+            "cpu",
+        ];
         let usual = ["--records", "1000", "--warmup", "0s", "--repeat", "6", "--out", "results"];
         let mut told = ["100ms", "1s", "10s"].into_iter().map(|duration| {
             lab.run_with(&[&["diff", &copy, &copy, "--duration", duration][..], &usual, &options].concat()).is_whole();

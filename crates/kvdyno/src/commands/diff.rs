@@ -106,7 +106,8 @@ fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
     if arguments.watch.tells() {
         output::tell(format_args!("charts: {}", page.display()));
     }
-    let diff = Diff::of_run(results, (&before, &after), lab.detect.0, lab.figure)?;
+    let detect = arguments.keys.detect().unwrap_or(lab.detect.0);
+    let diff = Diff::of_run(results, (&before, &after), detect, arguments.keys.figure().unwrap_or(lab.figure))?;
     match arguments.watch.json {
         true => {
             let line = serde_json::json!({ "time": Timestamp::now(), "event": "run-ended", "page": page });

@@ -41,6 +41,7 @@ fn a_number_out_of_its_range() {
         ("3:11", "[load]\nwriters = 0\n", "it must be from 1 to 4096"),
         ("3:11", "[[run]]\nreaders = []\n", "run.readers: it is empty; give at least 1"),
         ("3:15", "[[run]]\nreaders = [1, 5000]\n", "it must be from 1 to 4096"),
+        ("3:18", "[[run]]\nreaders = [1, 2, 1]\n", "1 is named twice"),
         ("3:12", "[[run]]\nduration = \"0s\"\n", "run.duration: 0s is too short; 1ms is the least"),
         ("3:14", "[[run]]\nwrite_rate = 0.0\n", "it must be above 0 writes a second"),
         ("3:14", "[[run]]\nwrite_rate = \"2MiB\"\n", "`2MiB` is not a rate such as 1000 records or 2MiB/s"),
