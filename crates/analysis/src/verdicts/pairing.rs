@@ -84,12 +84,9 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     if cell.finished.iter().any(|result| was_not_read_back(result)) {
         return Some(Unsure::NotAudited);
     }
-    cell.finished.iter().any(|result| is_short_load(result)).then_some(Unsure::ShortLoad)
-}
-
-fn is_short_load(result: &TrialResult) -> bool {
-    let seconds = result.window.as_ref().map(|window| window.seconds);
-    result.trial.phase == Phase::Load && seconds.is_some_and(|seconds| seconds < SHORTEST_LOAD_S)
+    let loaded = cell.key.phase == Phase::Load && !cell.finished.is_empty();
+    let seconds: f64 = cell.finished.iter().filter_map(|result| result.window.as_ref()).map(|one| one.seconds).sum();
+    (loaded && seconds < SHORTEST_LOAD_S).then_some(Unsure::ShortLoad)
 }
 
 /// Whether a trial wrote, and no fresh process read back what. One that read back something else than was acknowledged
@@ -255,10 +252,10 @@ mod tests {
         let loaded = |seconds: f64| {
             let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0)]);
             results.iter_mut().for_each(|result| result.trial.phase = Phase::Load);
-            results[0].window.as_mut().unwrap().seconds = seconds;
+            results.iter_mut().for_each(|result| result.window.as_mut().unwrap().seconds = seconds / 3.0);
             compare(&of(&results), &Terms::default())
         };
-        assert_eq!(loaded(0.2).verdict, Verdict::Faster);
+        assert_eq!(loaded(0.21).verdict, Verdict::Faster);
         assert_eq!((loaded(0.19).verdict, loaded(0.19).unsure), (Verdict::CannotTell, Some(Unsure::ShortLoad)));
     }
 }

@@ -31,8 +31,8 @@ kvdyno_model::words! {
     }
 }
 
-/// The shortest load that is judged, seconds: the scheduler's and the storage's own periods are a good part of a
-/// shorter one.
+/// The shortest time of loads that is judged, seconds, all repeats together: the scheduler's and the storage's own
+/// periods are a good part of a shorter one.
 pub const SHORTEST_LOAD_S: f64 = 0.2;
 
 /// The aspect of one work by which cells are compared.
@@ -89,7 +89,7 @@ pub enum Unsure {
     Interference,
     /// Not every trial of the two has an account of its CPU time, or one that can be compared.
     NoCpuTime,
-    /// A load was shorter than one that can be judged.
+    /// The loads of one of the two are too short to be judged, all repeats together.
     ShortLoad,
 }
 
@@ -200,10 +200,7 @@ impl Verdict {
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
-        !matches!(
-            self,
-            Unsure::Failed | Unsure::NotAudited | Unsure::KeepsNothing | Unsure::NoCpuTime | Unsure::ShortLoad
-        )
+        !matches!(self, Unsure::Failed | Unsure::NotAudited | Unsure::KeepsNothing | Unsure::NoCpuTime)
     }
 }
 
@@ -226,7 +223,7 @@ impl fmt::Display for Unsure {
             Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),
             Unsure::Interference => f.write_str("others took too much of the machine"),
             Unsure::NoCpuTime => f.write_str("the CPU time of one of the two is not known, or cannot be compared"),
-            Unsure::ShortLoad => write!(f, "a load took less than {SHORTEST_LOAD_S} s"),
+            Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }
     }
 }
