@@ -7,6 +7,7 @@
 mod amplification;
 mod audit;
 mod client_kind;
+mod cpu;
 mod design;
 mod environment;
 pub mod files;
@@ -28,7 +29,8 @@ mod work_key;
 pub use amplification::Layer;
 pub use audit::{Audit, AuditFacts, ReadBack};
 pub use client_kind::ClientKind;
-pub use design::{DesignFacts, DuetFacts, DuetSlice, MOST_SLEEP};
+pub use cpu::{AgainstCpuTime, CpuAccount, CpuFacts, MOST_BACKGROUND, MOST_BACKGROUND_DIFFERENCE, MOST_SLEEP};
+pub use design::{DesignFacts, DuetSlice};
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};

@@ -9,11 +9,10 @@ use super::verdict::{PairedRatios, Unsure, VerdictFigure};
 use crate::Cell;
 use crate::interference::is_too_much;
 
-/// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if its clients
-/// slept longer than CPU time can leave out.
+/// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if CPU time does
+/// not compare it with the other.
 fn by_cpu_time(result: &TrialResult) -> Option<f64> {
-    let design = result.design.as_ref().filter(|design| result.is_finished() && design.overslept().is_none())?;
-    design.duet?.operations_per_cpu_s()
+    result.operations_per_cpu_s_in_duets().filter(|_| result.is_finished())
 }
 
 /// Records a second of the side that the workload is about: reads if it reads, else writes. For a duet's trial it is
@@ -79,7 +78,7 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 mod tests {
     use kvdyno_model::Design;
     use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Audit, AuditFacts, DesignFacts, DuetFacts, ReadBack, TrialKey};
+    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, ReadBack, TrialKey};
 
     use super::super::{Rivals, Terms, Verdict, compare};
     use super::*;
@@ -161,7 +160,7 @@ mod tests {
                 beside: vec![1],
                 slices: 10,
                 slept: Some(slept),
-                duet: Some(DuetFacts { operations, cpu_s: 1.0, client_cpu_s: 0.9 }),
+                duet: Some(CpuAccount { operations, cpu_s: 1.0, client_cpu_s: 0.9 }),
                 ..DesignFacts::default()
             });
             result
