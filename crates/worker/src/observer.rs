@@ -76,7 +76,7 @@ impl Snapshot {
     }
 }
 
-/// What the clients of a trial did, and the CPU time of their threads over the same time.
+/// The work of a trial's clients, and the CPU time of their threads over the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClientWork {
     /// Operations of all clients.

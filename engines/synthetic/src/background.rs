@@ -35,11 +35,11 @@ impl BackgroundShares {
 #[derive(Debug)]
 pub struct Background {
     shares: BackgroundShares,
-    state: Mutex<State>,
+    state: Mutex<BackgroundState>,
 }
 
 #[derive(Debug)]
-enum State {
+enum BackgroundState {
     NotBegun,
     UnderWay(Workers),
     /// CPU seconds that it took.
@@ -58,14 +58,14 @@ struct Workers {
 impl Background {
     /// None yet.
     pub fn new(shares: BackgroundShares) -> Background {
-        Background { shares, state: Mutex::new(State::NotBegun) }
+        Background { shares, state: Mutex::new(BackgroundState::NotBegun) }
     }
 
     /// Begins it, unless it was.
     pub fn begin(&self) -> io::Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::NotBegun = *state {
-            *state = State::UnderWay(Workers::begin(self.shares)?);
+        if let BackgroundState::NotBegun = *state {
+            *state = BackgroundState::UnderWay(Workers::begin(self.shares)?);
         }
         Ok(())
     }
@@ -73,14 +73,14 @@ impl Background {
     /// Ends it.
     pub fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::UnderWay(workers) = &mut *state {
-            *state = State::Over(workers.end());
+        if let BackgroundState::UnderWay(workers) = &mut *state {
+            *state = BackgroundState::Over(workers.end());
         }
     }
 
     /// Told as statistics.
     pub fn list(&self, list: &mut Listing<'_>) {
-        if let State::Over(cpu_s) = *self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let BackgroundState::Over(cpu_s) = *self.state.lock().unwrap_or_else(PoisonError::into_inner) {
             list.say("background", "cpu_s", format_args!("{cpu_s:.6}"));
         }
     }

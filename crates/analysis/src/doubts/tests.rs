@@ -101,7 +101,7 @@ fn a_duet_that_cpu_time_does_not_compare() {
     };
     let design = Design::Duet;
     let facts = DesignFacts { design, slept: Some(0.009), duet: Some(duet), ..DesignFacts::default() };
-    assert_eq!(with(facts.clone(), 0.05), Vec::<String>::new());
+    assert_eq!(with(facts.clone(), 0.049), Vec::<String>::new());
     let beside = DesignFacts { background_beside: Some(0.03), ..facts.clone() };
     for (facts, background, why) in [
         (DesignFacts { slept: Some(0.032), ..facts.clone() }, 0.0, "clients slept 3.2 % of the time"),

@@ -1,4 +1,4 @@
-//! The kernel's account of the CPU time of a group: of all processes that were ever in it, whether they still live or not.
+//! The kernel's account of the CPU time of a group: of all processes that were ever in it, living or not.
 //!
 //! While its threads work the account advances by the ticks of the scheduler, so that it may lag behind by several
 //! milliseconds for each of them. It is exact when they stand still or have ended.

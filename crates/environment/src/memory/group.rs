@@ -54,7 +54,7 @@ impl ControlGroup {
         self.folder.join("cgroup.freeze").exists()
     }
 
-    /// Orders all of its processes to freeze, or thaws them. [`ControlGroup::until_frozen`] waits until they are frozen.
+    /// Orders all of its processes to freeze, or thaws them. [`ControlGroup::until_frozen`] waits until they have.
     ///
     /// # Errors
     /// If the kernel refuses.

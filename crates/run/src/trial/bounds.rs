@@ -20,7 +20,7 @@ const MUCH_AHEAD_KIB: u64 = 1024;
 /// Undoes what was set when it is dropped.
 pub(super) struct Bounds {
     group: Option<MemoryGroup>,
-    /// A group without a limit, where that one cannot count CPU time; or why there is none.
+    /// The group of a trial without a memory limit; or why there is none.
     held: Result<ControlGroup, String>,
     cached: Option<CachedPages>,
 }
@@ -45,46 +45,46 @@ impl Bounds {
             (Some(control), Some(limit)) => Some(control.group(context.register, context.planned.key.number, limit)?),
             _ => None,
         };
-        let counts = group.as_ref().is_some_and(|group| group.group().cpu_account().is_some());
-        let held = match counts {
-            true => Err("the one that limits its memory is enough".to_owned()),
-            false => {
+        let held = match &group {
+            Some(_) => Err(String::new()),
+            None => {
                 ControlGroup::of_trial(context.register, context.planned.key.number).map_err(|cause| cause.to_string())
             }
         };
         Ok(Bounds { group, held, cached })
     }
 
-    fn control_groups(&self) -> impl Iterator<Item = &ControlGroup> {
-        self.group.as_ref().map(MemoryGroup::group).into_iter().chain(self.held.as_ref().ok())
+    fn control_group(&self) -> Option<&ControlGroup> {
+        self.group.as_ref().map(MemoryGroup::group).or(self.held.as_ref().ok())
     }
 
     /// The means that hold the trial's processes together.
     fn held_by(&self) -> String {
-        match (self.control_groups().next(), &self.held) {
+        match (self.control_group(), &self.held) {
             (None, Err(why)) => format!("keeper; no control group: {why}"),
             _ => "control group, keeper".to_owned(),
         }
     }
 
-    /// The account of the CPU time of the trial's processes; absent where none is kept.
+    /// The account of the CPU time of the trial's processes; absent where none is kept, as of a group of version 1 that
+    /// limits memory.
     pub(super) fn cpu_account(&self) -> Option<GroupCpuAccount> {
-        self.control_groups().find_map(ControlGroup::cpu_account)
+        self.control_group().and_then(ControlGroup::cpu_account)
     }
 
     /// Ends what is left of the trial's processes, and says how many that were.
     pub(super) fn end(&self) -> io::Result<usize> {
-        self.control_groups().map(ControlGroup::end).sum()
+        self.control_group().map_or(Ok(0), ControlGroup::end)
     }
 
     /// The control group that can freeze the trial's processes; absent where none can.
     pub(super) fn freezer(&self) -> Option<&ControlGroup> {
-        self.control_groups().find(|group| group.can_freeze())
+        self.control_group().filter(|group| group.can_freeze())
     }
 
     /// Lets the process that `command` starts be held, and limited.
     pub(super) fn take_in(&self, command: &mut Command) -> io::Result<()> {
-        self.control_groups().try_for_each(|group| group.take_in(command))
+        self.control_group().map_or(Ok(()), |group| group.take_in(command))
     }
 
     /// Looks at the memory in use.

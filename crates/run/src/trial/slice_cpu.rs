@@ -1,4 +1,4 @@
-//! CPU time of a trial in slices: of everything in its control group, whose account is read whenever the group is frozen.
+//! CPU time of a trial in slices: of everything in its control group, whose account is read when the group is frozen.
 
 use std::io;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use kvdyno_results::{CpuAccount, DuetSlice};
 use kvdyno_worker::slices::Slice;
 use kvdyno_worker::{ClientWork, Observer};
 
-/// What a slice is for.
+/// The use of a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SliceUse {
     /// Nothing is done in it: all clients have come to the first.

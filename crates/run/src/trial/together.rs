@@ -23,7 +23,7 @@ pub(super) struct SliceOrder {
     pub(super) seed: u64,
 }
 
-/// What a trial did in its warm-up.
+/// The conduct of a trial in its warm-up.
 struct WarmUp<'a> {
     engine: &'a str,
     /// The share of the time that its clients slept, of 1.
@@ -105,8 +105,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         self.watchings.iter_mut().filter(|one| !one.is_leaving()).for_each(Watching::row);
     }
 
-    /// The step's design. For `auto` it is a duet if CPU time can compare the setups, by what they did in their warm-up,
-    /// else slices.
+    /// The step's design. For `auto` it is a duet if CPU time can compare the setups, by their warm-up, else slices.
     fn chosen(&self, step: &StepDesign) -> (Design, String) {
         if step.design != Design::Auto {
             return (step.design, step.why.clone());
