@@ -3,7 +3,7 @@
 use std::fmt;
 
 use kvdyno_model::{Compression, Durability};
-use kvdyno_results::{Audit, DesignFacts, Machine, OpKind, Operations, Pacing, Phase, TrialResult};
+use kvdyno_results::{AgainstCpuTime, Audit, Machine, OpKind, Operations, Pacing, Phase, TrialResult};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
@@ -109,10 +109,10 @@ pub enum Doubt {
     },
     /// All starts of an engine have the same addresses, so repeats do not show the effect of another memory layout.
     OneLayout,
-    /// The clients of a duet slept, and it is compared by CPU time.
-    DuetSlept {
-        /// The share of their time, of 1.
-        slept: f64,
+    /// CPU time does not compare the setups of a duet.
+    DuetNotCompared {
+        /// Why not.
+        why: AgainstCpuTime,
     },
     /// Most of the database's blocks are none of its data.
     MostlyLog {
@@ -202,12 +202,9 @@ impl fmt::Display for Doubt {
                 "The kernel gives each process the same addresses (randomize_va_space is 0): what the layout in memory \
                  does to a rate is the same in all repeats, and in no interval.",
             ),
-            Doubt::DuetSlept { slept } => write!(
-                f,
-                "The clients of a duet slept {:.1} % of the measured part, which is in no CPU time: its verdict is \
-                 that of slices.",
-                100.0 * slept
-            ),
+            Doubt::DuetNotCompared { why } => {
+                write!(f, "The CPU time of a duet is not compared, because {why}.")
+            }
             Doubt::MostlyLog { db_kib, log_kib, preallocated_kib } => write!(
                 f,
                 "Of the database's {db_kib} KiB, {log_kib} are of logs and {preallocated_kib} were set aside and not \
@@ -257,7 +254,7 @@ impl Doubt {
             | Doubt::ShortWindow { .. }
             | Doubt::NotReadBack { .. }
             | Doubt::OneLayout
-            | Doubt::DuetSlept { .. }
+            | Doubt::DuetNotCompared { .. }
             | Doubt::MostlyLog { .. }
             | Doubt::RateNotKept { .. }
             | Doubt::PacerInTheWay { .. }
@@ -281,7 +278,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         mostly_log(result),
         one_layout(machine),
         dirty_when_frozen(result),
-        result.design.as_ref().and_then(DesignFacts::overslept).map(|slept| Doubt::DuetSlept { slept }),
+        result.against_cpu_time().map(|why| Doubt::DuetNotCompared { why }),
         written_nowhere(result),
     ];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {

@@ -6,11 +6,13 @@
 //! A page of a file is charged to the group that first touched it, and stays so even when that group is gone. So pages
 //! that a trial is to pay for must not be in the page cache when it begins.
 
+mod cpu_account;
 mod group;
 mod hierarchy;
 mod leftover;
 pub mod scope;
 
+pub use cpu_account::GroupCpuAccount;
 pub use group::{ControlGroup, MemoryGroup};
 pub use hierarchy::MemoryControl;
 pub(crate) use leftover::{LeftoverGroup, leftover, lookalikes, remove_taken_over};

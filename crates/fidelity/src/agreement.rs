@@ -57,8 +57,8 @@ pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
     }
     let mut winners = Vec::new();
     for design in DESIGNS {
-        let words = OPPOSITE.iter().chain(&["--design", design]).map(|word| (*word).to_owned());
-        let report = tries.report(&format!("opposite-{design}"), &words.collect::<Vec<_>>())?;
+        let words: Vec<String> = OPPOSITE.into_iter().chain(["--design", design]).map(str::to_owned).collect();
+        let report = tries.report(&format!("opposite-{design}"), &words)?;
         let of_writes = |ranking: &&Value| {
             ranking["figure"] == "throughput" && !ranking["work"].as_str().is_some_and(|work| work.starts_with("Load"))
         };

@@ -1,8 +1,9 @@
 //! The design of a comparison: how the trials of one step, a setup each, are measured beside each other.
 //!
 //! - *Duet*: two run at once, client i of both on one processor, and are compared by processor time. Interference
-//!   affects both equally. It suits clients that hardly sleep; the time of background threads is included. Between
-//!   duets each has slices by itself, for its rates and latencies, and to check the duet. CPU time is no rate: an
+//!   affects both equally. It suits clients that hardly sleep, and engines with little background work: this is
+//!   counted, and has a processor of its own while the clients share one. Between duets each has slices by itself, as
+//!   long as was asked for, for its rates and latencies, and to check the duet. CPU time is no rate: an
 //!   engine that takes more of it may do more a second, by threads of its own. So different engines are measured in
 //!   duets only on request.
 //! - *Slices*: all are open, one at a time works for a fraction of a second, in random order; the others are frozen.
@@ -18,13 +19,11 @@ use kvdyno_dataset::subseed;
 use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_experiment::{Experiment, FileError};
-use kvdyno_model::{Arrival, ClientKind, Design, Durability, Order, StorageKind};
+use kvdyno_model::{Arrival, ClientKind, Design, Durability, EngineName, Order, StorageKind};
 use kvdyno_worker::workloads::{TrialEnd, WorkloadParameters, WorkloadSpec};
 
 use crate::environment::Environment;
 use crate::plan::PlannedTrial;
-
-pub use kvdyno_results::MOST_SLEEP;
 
 /// Fraction of the available memory that databases and caches of trials that are open at once may take.
 const MEMORY_SHARE: f64 = 0.6;
@@ -34,7 +33,7 @@ const PROCESS_BYTES: u64 = 64 << 20;
 /// The design for the trials of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepDesign {
-    /// `auto` for a duet if the clients turn out not to sleep, and else slices.
+    /// `auto` for a duet if the clients turn out not to sleep and background work to be little, and else slices.
     pub design: Design,
     /// Why this one.
     pub why: String,
@@ -95,6 +94,23 @@ impl Slicing {
         let count = duration.as_secs_f64() / length.as_secs_f64();
         Slicing { lead: length / 10, length, count: (count.round() as u32).max(1) }
     }
+}
+
+/// How many times its measured part a trial takes for all of its slices, for estimates. One of a duet has the measured
+/// part to itself, and as much work again beside the other, each with half of the processors' time.
+pub(crate) fn times_measured(experiment: &Experiment) -> u32 {
+    let adapter = |label: &String| {
+        let section = experiment.engine.get(label).and_then(|section| section.engine.as_deref());
+        let name = EngineName::parse(section.unwrap_or(label));
+        (name.adapter, name.preset)
+    };
+    let engines: Vec<_> = experiment.engines.iter().map(adapter).collect();
+    let is_duet = match experiment.lab.design {
+        Design::Duet => true,
+        Design::Auto => matches!(engines.as_slice(), [one, other] if one == other),
+        Design::Slices | Design::Turns => false,
+    };
+    if is_duet { 2 } else { 1 }
 }
 
 /// The design for the trials of one step; the experiment is that of their variant, and so are `engines`, in its order.
@@ -340,6 +356,19 @@ mod tests {
         assert_eq!((of(10_000).length.as_millis(), of(10_000).count), (200, 50));
         assert_eq!((of(200).length.as_millis(), of(200).count), (50, 4));
         assert_eq!(of(10).count, 1);
+    }
+
+    #[test]
+    fn a_trial_of_a_duet_takes_twice_its_measured_part() {
+        let times = |engines: &str, rest: &str| times_measured(&Experiment::parse(&run(engines, rest)).unwrap());
+        let design = |design: &str| format!("[lab]\ndesign = \"{design}\"");
+        assert_eq!(times("\"lmdb\", \"bdb\"", &design("duet")), 2);
+        assert_eq!(times("\"lmdb\", \"bdb\"", ""), 1);
+        // Two versions or settings of one engine may be a duet, and so count as one.
+        let settings = "[engine.b]\nengine = \"a\"";
+        assert_eq!((times("\"a\", \"b\"", settings), times("\"a\", \"a:lsm\"", "")), (2, 1));
+        assert_eq!(times("\"a\", \"b\"", &format!("{settings}\n{}", design("slices"))), 1);
+        assert_eq!(times("\"a\", \"b\", \"c\"", settings), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::support;
 use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{DesignFacts, DuetFacts, OpKind, Pacing, SeriesPoint, TrialResult};
+use kvdyno_results::{CpuAccount, DesignFacts, OpKind, Pacing, SeriesPoint, TrialResult};
 use serde_json::Value;
 
 /// The made-up experiment, its results changed.
@@ -121,7 +121,7 @@ fn a_duet() -> (tempfile::TempDir, ResultsFolder) {
     let (folder, results) = changed(4, |result| {
         let rate = result.operations.iter().find(|one| one.kind == OpKind::Get).map(|one| one.records_per_s);
         let cpu_s = 1.0 + 0.002 * f64::from(result.trial.number % 4);
-        let duet = rate.map(|rate| DuetFacts { operations: rate as u64, cpu_s, client_cpu_s: 1.0 });
+        let duet = rate.map(|rate| CpuAccount { operations: rate as u64, cpu_s, client_cpu_s: 1.0 });
         result.design =
             duet.map(|duet| DesignFacts { duet: Some(duet), slices: 10, slept: Some(0.0), ..DesignFacts::default() });
     });
@@ -178,7 +178,7 @@ fn opposite_verdicts_name_each_other() {
                 _ => 1000.0,
             } + f64::from(result.trial.number % 3);
         }
-        let duet = DuetFacts { operations: if is_lmdb { 1000 } else { 2000 }, cpu_s: 1.0, client_cpu_s: 1.0 };
+        let duet = CpuAccount { operations: if is_lmdb { 1000 } else { 2000 }, cpu_s: 1.0, client_cpu_s: 1.0 };
         result.design = Some(DesignFacts { duet: Some(duet), slices: 10, slept: Some(0.0), ..DesignFacts::default() });
     });
     let document = json(&results);

@@ -7,6 +7,7 @@
 mod amplification;
 mod audit;
 mod client_kind;
+mod cpu;
 mod design;
 mod engine_facts;
 mod environment;
@@ -31,7 +32,8 @@ mod workload_facts;
 pub use amplification::Layer;
 pub use audit::{Audit, AuditFacts, ReadBack};
 pub use client_kind::ClientKind;
-pub use design::{DesignFacts, DuetFacts, DuetSlice, MOST_SLEEP};
+pub use cpu::{AgainstCpuTime, CpuAccount, CpuFacts, MOST_BACKGROUND, MOST_BACKGROUND_DIFFERENCE, MOST_SLEEP};
+pub use design::{DesignFacts, DuetSlice};
 pub use engine_facts::{EngineCounters, EngineFacts, EngineFile, EnginePackage, Setting};
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, DesignFacts, EngineCounters, EngineFacts, NamedFigure, ObservedEnvironment, Operations,
-    OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
+    AuditFacts, ClientKind, CpuFacts, DesignFacts, EngineCounters, EngineFacts, NamedFigure, ObservedEnvironment,
+    Operations, OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -39,6 +39,9 @@ pub struct TrialResult {
     pub copied_from: Option<DatabaseCopy>,
     /// The measured part of the worker's life; absent if it was never reached.
     pub window: Option<Window>,
+    /// The CPU time of everything in its control group.
+    #[serde(default)]
+    pub cpu: CpuFacts,
     /// One entry for each kind of operation, in the measured window.
     pub operations: Vec<Operations>,
     /// The same of the clients of each role; empty where clients are all alike.
@@ -241,6 +244,7 @@ impl TrialResult {
             design: None,
             copied_from: None,
             window: None,
+            cpu: CpuFacts::default(),
             operations: Vec::new(),
             of_roles: Vec::new(),
             answers: AnswerCounts::default(),

@@ -117,6 +117,7 @@ impl ProcessAudit<'_> {
             clients: self.load.key.clients,
             database: absolute(&self.database)?,
             slices: None,
+            cpu_account: None,
             create: false,
             settle: false,
             contents: self

@@ -12,6 +12,8 @@ use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind};
 
+use crate::clock;
+use crate::counter::bump;
 use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
@@ -84,14 +86,15 @@ impl<C: RoleClock> Trial<'_, C> {
         }
         let warmup = self.set_times();
         // Clients that may go can be far ahead of this thread: what has no warm-up is measured from here on.
-        let mut before = UsedSoFar::now(database);
+        let account = self.spec.cpu_account.as_ref();
+        let mut before = UsedSoFar::now(database, account);
         if !barriers.go.pass(participants) {
             return Measured::default();
         }
         if self.spec.slices.is_none() && !warmup.is_zero() {
             sleep_until(warmup, || control.is_stop_requested());
             control.enter(WorkerState::Measuring);
-            before = UsedSoFar::now(database);
+            before = UsedSoFar::now(database, account);
         }
         // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);
@@ -116,7 +119,9 @@ impl<C: RoleClock> Trial<'_, C> {
             if self.leads() {
                 self.control().enter(WorkerState::Measuring);
             }
-            before.set(UsedSoFar::now(database));
+            // The group is that of all processes: one of them reads its account.
+            let account = self.spec.cpu_account.as_ref().filter(|_| self.leads());
+            before.set(UsedSoFar::now(database, account));
         };
         self.run_client(database, client, participants, all_ready, warmed_up)?;
         Ok(self.measured_since(before.get(), database))
@@ -175,8 +180,9 @@ impl<C: RoleClock> Trial<'_, C> {
             None => Usage::now().since(before.usage),
             Some(_) => self.client_stats().iter().map(|stats| stats.slices.used()).fold(Usage::default(), Usage::plus),
         };
+        let group_cpu_s = before.group_cpu_s(self.spec.cpu_account.as_ref());
         let counters = if self.spec.slices.is_none() { before.counted(database) } else { None };
-        Measured { warmup_seconds: self.warmup().as_secs_f64(), used, counters }
+        Measured { warmup_seconds: self.warmup().as_secs_f64(), used, group_cpu_s, counters }
     }
 
     /// The life of a reader or writer, one of `participants` that wait for each other.
@@ -270,7 +276,9 @@ impl<C: RoleClock> Trial<'_, C> {
         let from = self.clock.now();
         stats.measured.iter().for_each(|ops| ops.from.store(from, Ordering::Relaxed));
         if !control.is_stop_requested() {
+            let cpu_before = clock::thread_cpu_ns();
             work.run(&mut driver, &stats.measured, limit);
+            bump(&stats.slices.alone.cpu_ns, clock::thread_cpu_ns().saturating_sub(cpu_before));
         }
         if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
             control.run_until.store(0, Ordering::SeqCst);
@@ -289,11 +297,12 @@ impl<C: RoleClock> Trial<'_, C> {
             ticks_per_ns: control.ticks_per_ns(),
             notes_process: self.process.is_some() || client.number == 0,
         };
-        let uncounted = || stats.used(&stats.warmup).map(|ops| ops.latency.count()).sum();
+        let parts = || [&stats.warmup, &stats.measured].into_iter().flat_map(|part| stats.used(part));
+        let operations = || parts().map(|ops| ops.latency.count()).fold(0, u64::saturating_add);
         sliced.run(
             self.clock,
             || control.is_stop_requested(),
-            uncounted,
+            operations,
             |part, until| {
                 if part == SlicePart::Counted && control.state() == WorkerState::Warming {
                     control.enter(WorkerState::Measuring);

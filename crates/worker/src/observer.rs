@@ -7,7 +7,7 @@ use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, Pacing, SeriesPo
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
 use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, PacingStats, SharedMemory};
-use crate::slices::{PartTimes, SliceStats};
+use crate::slices::{PartTimes, SliceStats, WorkTotals};
 use crate::spec::KnownContents;
 use crate::workloads::{VersionsAdded, WorkloadSpec, present_after};
 
@@ -76,14 +76,12 @@ impl Snapshot {
     }
 }
 
-/// The counted parts of a trial's duets.
+/// The work of a trial's clients, and the CPU time of their threads over the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DuetTotals {
+pub struct ClientWork {
     /// Operations of all clients.
     pub operations: u64,
-    /// CPU seconds of the clients' threads.
-    pub client_cpu_s: f64,
-    /// CPU seconds of the worker, the engine's own threads with it.
+    /// CPU seconds of their threads.
     pub cpu_s: f64,
 }
 
@@ -259,18 +257,23 @@ impl<'a> Observer<'a> {
         self.times(|slices| &slices.counted)
     }
 
-    /// The duets of all clients together.
-    pub fn duets(&self) -> DuetTotals {
-        let clients = self.clients;
-        let sum = |word: fn(&SliceStats) -> &AtomicU64| {
-            let words = clients.iter().map(|stats| word(&stats.slices).load(Ordering::Relaxed));
+    /// The slices of the measured part, with their first parts, of all clients together. Without slices it has CPU time
+    /// alone.
+    pub fn work_alone(&self) -> ClientWork {
+        self.work(|slices| &slices.alone)
+    }
+
+    /// The duets, with their first parts, of all clients together.
+    pub fn work_in_duets(&self) -> ClientWork {
+        self.work(|slices| &slices.duets)
+    }
+
+    fn work(&self, part: fn(&SliceStats) -> &WorkTotals) -> ClientWork {
+        let sum = |word: fn(&WorkTotals) -> &AtomicU64| {
+            let words = self.clients.iter().map(|stats| word(part(&stats.slices)).load(Ordering::Relaxed));
             words.fold(0, u64::saturating_add)
         };
-        DuetTotals {
-            operations: sum(|slices| &slices.duet_operations),
-            client_cpu_s: sum(|slices| &slices.duet_cpu_ns) as f64 / 1e9,
-            cpu_s: clients.iter().map(|stats| stats.slices.duet_cpu_s()).sum(),
-        }
+        ClientWork { operations: sum(|work| &work.operations), cpu_s: sum(|work| &work.cpu_ns) as f64 / 1e9 }
     }
 
     fn times(&self, part: fn(&SliceStats) -> &PartTimes) -> ClientTimes {

@@ -4,7 +4,8 @@
 //! In a slice of the first kind a trial has the machine to itself; these slices are its measured part. In a slice of
 //! the second kind, a *duet*, only operations and processor time are used, and they are counted separately. A client
 //! reads the parameters of a slice before it, and notes its counts after it, so slices add no work to the measured
-//! loop.
+//! loop. Operations for the account of CPU time are those of both parts of a slice, for the parent reads the account of
+//! the whole slice.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -191,11 +192,27 @@ pub struct SliceStats {
     /// The counted parts of those of the measured part.
     pub counted: PartTimes,
     used: SharedUsage,
-    /// Operations in the counted parts of duets.
-    pub duet_operations: AtomicU64,
-    /// Its thread's time on a processor in them, ns.
-    pub duet_cpu_ns: AtomicU64,
-    duet_used: SharedUsage,
+    /// Both parts of those of the measured part. Without slices, the CPU time in the measured part.
+    pub alone: WorkTotals,
+    /// Both parts of duets.
+    pub duets: WorkTotals,
+}
+
+/// Operations of a client, and the CPU time of its thread over the same time.
+#[repr(C)]
+#[derive(Debug)]
+pub struct WorkTotals {
+    /// Operations.
+    pub operations: AtomicU64,
+    /// Its thread's time on a processor, ns.
+    pub cpu_ns: AtomicU64,
+}
+
+impl WorkTotals {
+    fn note(&self, from: &Reading, until: &Reading, operations: u64) {
+        bump(&self.operations, operations);
+        bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
+    }
 }
 
 /// A context switch takes longer than this.
@@ -235,12 +252,6 @@ impl SliceStats {
         self.used.get()
     }
 
-    /// CPU seconds of the client's process in duets, if it is the one that notes them.
-    pub(crate) fn duet_cpu_s(&self) -> f64 {
-        let used = self.duet_used.get();
-        used.user_s + used.sys_s
-    }
-
     /// A counter that exceeds its bound after `ns` of a trial: its name, its value and the bound.
     pub(crate) fn exceeding(&self, ns: u64, ticks: u64, processors: u64) -> Option<(&'static str, u64, u64)> {
         let process_us = (ns / 1000).saturating_mul(processors);
@@ -255,14 +266,13 @@ impl SliceStats {
             ("nanoseconds of counted parts", &self.counted.wall_ns, ns),
             ("nanoseconds on a processor in counted parts", &self.counted.cpu_ns, ns),
             ("nanoseconds in wait for one in counted parts", &self.counted.delayed_ns, ns),
-            ("operations in duets", &self.duet_operations, ticks),
-            ("nanoseconds on a processor in duets", &self.duet_cpu_ns, ns),
+            ("operations in slices", &self.alone.operations, ticks),
+            ("nanoseconds on a processor in slices", &self.alone.cpu_ns, ns),
+            ("operations in duets", &self.duets.operations, ticks),
+            ("nanoseconds on a processor in duets", &self.duets.cpu_ns, ns),
             ("microseconds of its process", &self.used.user_us, process_us),
             ("microseconds of its process in the kernel", &self.used.sys_us, process_us),
             ("context switches of its process", &self.used.ctx_switches, switches),
-            ("microseconds of its process in duets", &self.duet_used.user_us, process_us),
-            ("microseconds of its process in the kernel in duets", &self.duet_used.sys_us, process_us),
-            ("context switches of its process in duets", &self.duet_used.ctx_switches, switches),
         ];
         let counts = bounds.into_iter().map(|(what, word, most)| (what, word.load(Ordering::Relaxed), most));
         counts.into_iter().find(|(_, count, most)| count > most)
@@ -273,12 +283,6 @@ impl SliceStats {
         bump(&self.counted_ns, until.wall_ns.saturating_sub(counted_from_ns));
         self.counted.note(from, until);
         self.used.note(from, until);
-    }
-
-    fn note_duet(&self, from: &Reading, until: &Reading, operations: u64) {
-        bump(&self.duet_operations, operations);
-        bump(&self.duet_cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
-        self.duet_used.note(from, until);
     }
 }
 
@@ -344,7 +348,7 @@ pub(crate) enum SlicePart {
 
 impl SlicedClient<'_> {
     /// Calls `work` for each part of each slice, with the moment at which the part ends, ticks, until there are no more
-    /// slices or `is_over`. `operations` gives the operations that are counted in duets and first parts only.
+    /// slices or `is_over`. `operations` gives all operations so far.
     pub(crate) fn run(
         &self,
         clock: impl Clock,
@@ -357,26 +361,31 @@ impl SlicedClient<'_> {
             let left_ns = ns.saturating_sub(clock::monotonic_ns());
             AtomicU64::new(clock.now() + (left_ns as f64 * self.ticks_per_ns) as u64)
         };
-        let mut seen = 0;
+        let (mut seen, mut total) = (0, operations());
         while let Some(slice) = self.control.next(seen) {
             if is_over() {
                 break;
             }
+            let begin = accounts.read();
             if slice.has_lead {
-                let from = accounts.read();
                 work(SlicePart::Lead, &moment(slice.counted_from_ns));
-                self.stats.lead.note(&from, &accounts.read());
+                self.stats.lead.note(&begin, &accounts.read());
             }
             if slice.until_ns > slice.counted_from_ns {
                 let part = if slice.is_duet { SlicePart::Duet } else { SlicePart::Counted };
-                let (before, from) = (operations(), accounts.read());
+                let from = accounts.read();
                 work(part, &moment(slice.until_ns));
                 let until = accounts.read();
-                match part {
-                    SlicePart::Duet => self.stats.note_duet(&from, &until, operations().saturating_sub(before)),
-                    _ => self.stats.note(slice.counted_from_ns, &from, &until),
+                // To count takes some microseconds: it is done when the slice is over.
+                let done = operations().saturating_sub(total);
+                if slice.is_duet {
+                    self.stats.duets.note(&begin, &until, done);
+                } else {
+                    self.stats.note(slice.counted_from_ns, &from, &until);
+                    self.stats.alone.note(&begin, &until, done);
                 }
             }
+            total = operations();
             seen = slice.number;
             self.control.end();
         }
@@ -443,8 +452,10 @@ mod tests {
             assert_eq!(of(&stats.slices.count), 2);
             // From the moment at which both may begin: who comes late has the same time, and does less in it.
             assert!(of(&stats.slices.counted_ns) >= 2_000_000, "{}", of(&stats.slices.counted_ns));
-            assert_eq!(of(&stats.slices.duet_operations), 10);
-            assert!(of(&stats.slices.duet_cpu_ns) > 0);
+            // With those of their first parts; the slice without a counted part is warm-up.
+            assert_eq!(of(&stats.slices.duets.operations), 11);
+            assert_eq!(of(&stats.slices.alone.operations), 2 * 11);
+            assert!(of(&stats.slices.duets.cpu_ns) > 0 && of(&stats.slices.alone.cpu_ns) > 0);
             assert!(of(&stats.slices.lead.wall_ns) > 0);
         }
     }

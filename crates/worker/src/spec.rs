@@ -4,6 +4,7 @@ use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::EngineSettings;
+use kvdyno_environment::memory::GroupCpuAccount;
 use kvdyno_model::{Audit, OptionText};
 use kvdyno_results::{CallBytes, ClientKind, Failure, ObservedEnvironment, OsFacts, ReadBack, Setting, Window};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,10 @@ pub struct TrialSpec {
     pub database: PathBuf,
     /// The slices that it works in; absent if it works without a break.
     pub slices: Option<SliceSpec>,
+    /// The account of the CPU time of its control group; absent if it has none, and in slices, where the parent reads
+    /// it.
+    #[serde(default)]
+    pub cpu_account: Option<GroupCpuAccount>,
     /// Whether to create the database.
     pub create: bool,
     /// Whether it flushes at its end and waits for the engine's background work.
@@ -66,6 +71,7 @@ impl TrialSpec {
             clients: ClientKind::Threads,
             database,
             slices: None,
+            cpu_account: None,
             create: true,
             settle: false,
             contents,
@@ -154,6 +160,9 @@ pub struct WorkerReport {
     pub engine_file: Option<PathBuf>,
     /// The measured part.
     pub window: Option<Window>,
+    /// CPU seconds of everything in its control group within it; absent in slices, and where nobody counts it.
+    #[serde(default)]
+    pub group_cpu_s: Option<f64>,
     /// The engine's own statistics.
     pub statistics: Vec<Setting>,
     /// The environment that it observed when its work was done.

@@ -60,6 +60,9 @@ impl From<Failure> for NotRun {
 pub(crate) struct Measured {
     pub(crate) warmup_seconds: f64,
     pub(crate) used: Usage,
+    /// CPU seconds of everything in the trial's control group; absent in slices, where the parent reads its account,
+    /// and where there is none.
+    pub(crate) group_cpu_s: Option<f64>,
     /// The counters of the engine; absent in slices.
     pub(crate) counters: Option<EngineCounters>,
 }

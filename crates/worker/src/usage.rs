@@ -1,21 +1,32 @@
 //! Resources that a process uses, and the counters of its engine.
 
 use std::mem;
+use std::time::Duration;
 
 use kvdyno_engine::{Counters, Database};
+use kvdyno_environment::memory::GroupCpuAccount;
 use kvdyno_results::EngineCounters;
 
 /// The resources and the counters up to a moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UsedSoFar {
     pub(crate) usage: Usage,
+    /// Absent where nobody counts it, and for a process that is not to read it.
+    group: Option<Duration>,
     counters: Option<Counters>,
 }
 
 impl UsedSoFar {
     /// Up to now.
-    pub(crate) fn now(database: &Database) -> UsedSoFar {
-        UsedSoFar { counters: database.counters(), usage: Usage::now() }
+    pub(crate) fn now(database: &Database, group: Option<&GroupCpuAccount>) -> UsedSoFar {
+        let group = group.and_then(|account| account.read().ok());
+        UsedSoFar { counters: database.counters(), usage: Usage::now(), group }
+    }
+
+    /// The CPU time of everything in the group since then, seconds.
+    pub(crate) fn group_cpu_s(&self, group: Option<&GroupCpuAccount>) -> Option<f64> {
+        let (before, now) = (self.group?, group?.read().ok()?);
+        Some(now.saturating_sub(before).as_secs_f64())
     }
 
     /// The difference of the counters since then.

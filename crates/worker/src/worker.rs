@@ -64,6 +64,7 @@ impl<C: RoleClock> Trial<'_, C> {
             version: String::new(),
             engine_file: None,
             window: None,
+            group_cpu_s: None,
             statistics: Vec::new(),
             state: ObservedEnvironment::default(),
             audit: None,
@@ -130,6 +131,7 @@ impl<C: RoleClock> Trial<'_, C> {
         }
         report.window =
             measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
+        report.group_cpu_s = measured.as_ref().ok().and_then(|measured| measured.group_cpu_s);
         let closed = self.close(database);
         // The reads that observe the environment are no calls of the engine's.
         report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));

@@ -40,6 +40,11 @@ impl Serving {
         // SAFETY: both outlive the session, as the header has it.
         let (database, host) = unsafe { (&*self.database, &*self.host) };
         let from = database.clock.now();
+        if self.account.span.is_none()
+            && let Err(error) = database.background.begin()
+        {
+            return self.failed(&error);
+        }
         self.write_down(from);
         let status = answer(host);
         if let Some(amplifier) = &database.amplifier
@@ -200,6 +205,7 @@ pub unsafe extern "C" fn session_close(session: *mut abi::Session) {
             serving.write_down(0);
         }
         let database = &*serving.database;
+        database.background.end();
         if let Some(amplifier) = &database.amplifier {
             serving.debts.leave_to(amplifier);
         }

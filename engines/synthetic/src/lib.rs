@@ -9,6 +9,9 @@
 //! one reading of the clock, is measured when the session opens, by calling itself, and told as `border_ns`; it is part
 //! of every time that is told. What the last call took is written down at the beginning of the next one, within the
 //! time of that, so that writing it down is in nobody's way.
+//!
+//! A thread of its own and a process that it forks are busy for so much of the time ([`background`]): work that is in
+//! no operation.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -21,6 +24,7 @@ use kvdyno_abi as abi;
 
 mod account;
 mod amplifier;
+mod background;
 mod calls;
 mod deed;
 mod service;
@@ -28,6 +32,7 @@ mod time;
 
 use account::ServedAccount;
 use amplifier::{Amplifier, Factors};
+use background::{Background, BackgroundShares};
 use service::ServicePlan;
 use time::{OwnClock, Rate};
 
@@ -46,6 +51,7 @@ struct Synthetic {
     account: Mutex<ServedAccount>,
     /// Absent if it reads and writes no more than it is asked to.
     amplifier: Option<Amplifier>,
+    background: Background,
 }
 
 impl adapter::Engine for Synthetic {
@@ -69,6 +75,7 @@ impl adapter::Engine for Synthetic {
     fn settings(config: &adapter::Config<'_>, list: &mut Listing<'_>) -> Result<(), Error> {
         let plan = ServicePlan::of(config)?;
         Factors::of(config)?;
+        BackgroundShares::of(config)?;
         for topic in ["durability", "cache", "write_buffer", "compression", "checksums"] {
             list.say(topic, topic, "keeps nothing");
         }
@@ -78,6 +85,9 @@ impl adapter::Engine for Synthetic {
             list.say("options", name, config.integer(name));
         }
         for name in ["drift", "slow_down", "read_amplification", "write_amplification", "space_amplification"] {
+            list.say("options", name, config.real(name));
+        }
+        for name in ["background_share", "child_share"] {
             list.say("options", name, config.real(name));
         }
         list.say("options", "distribution", config.text("distribution"));
@@ -97,10 +107,12 @@ impl adapter::Engine for Synthetic {
             border: AtomicU64::new(0),
             account: Mutex::new(ServedAccount::new()),
             amplifier: Amplifier::open(path, Factors::of(config)?).map_err(Error::new)?,
+            background: Background::new(BackgroundShares::of(config)?),
         })
     }
 
     fn close(self) -> Result<(), Error> {
+        self.background.end();
         self.amplifier.as_ref().map_or(Ok(()), Amplifier::close).map_err(Error::new)
     }
 
@@ -128,6 +140,7 @@ impl adapter::Engine for Synthetic {
     fn statistics(&self, list: &mut Listing<'_>) -> Result<(), Error> {
         let account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
         account.list(self.rate.ticks_per_ns(), list);
+        self.background.list(list);
         Ok(())
     }
 }

@@ -38,6 +38,8 @@ pub const OPTIONS: &[Opt] = &[
         c"0",
         c"bytes that the database takes once it is loaded, for each byte that was put",
     ),
+    Opt::real(c"background_share", c"0", c"per cent of the time that a thread of the engine's own is busy"),
+    Opt::real(c"child_share", c"0", c"per cent of the time that a process which it forks is busy"),
 ];
 
 /// Where the time goes.

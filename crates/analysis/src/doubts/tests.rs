@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use kvdyno_model::{Arrival, Compression, Design, Durability};
-use kvdyno_results::{AuditFacts, DuetFacts, ReadBack};
+use kvdyno_results::{AuditFacts, CpuAccount, CpuFacts, DesignFacts, ReadBack};
 
 use super::*;
 use crate::testing::{failed, machine, result};
@@ -92,19 +92,30 @@ fn a_database_that_is_mostly_log() {
 }
 
 #[test]
-fn a_duet_whose_clients_slept() {
-    let mut run = result("lmdb", 1, 1, 100_000.0);
-    let duet = DuetFacts { operations: 1000, cpu_s: 1.0, client_cpu_s: 1.0 };
+fn a_duet_that_cpu_time_does_not_compare() {
+    let duet = CpuAccount { operations: 1000, cpu_s: 1.0, client_cpu_s: 1.0 };
+    let with = |facts: DesignFacts, background: f64| {
+        let alone = Some(CpuAccount { client_cpu_s: 1.0 - background, ..duet });
+        let cpu = CpuFacts { alone, ..CpuFacts::default() };
+        sentences(&TrialResult { design: Some(facts), cpu, ..result("lmdb", 1, 1, 100_000.0) })
+    };
     let design = Design::Duet;
-    let facts = DesignFacts { design, slept: Some(0.032), duet: Some(duet), ..DesignFacts::default() };
-    run.design = Some(facts.clone());
-    let expected = "The clients of a duet slept 3.2 % of the measured part, which is in no CPU time: its verdict \
-                    is that of slices.";
-    assert_eq!(sentences(&run), [expected]);
-    for calm in [DesignFacts { slept: Some(0.009), ..facts.clone() }, DesignFacts { duet: None, ..facts }] {
-        run.design = Some(calm);
-        assert_eq!(sentences(&run), Vec::<String>::new());
+    let facts = DesignFacts { design, slept: Some(0.009), duet: Some(duet), ..DesignFacts::default() };
+    assert_eq!(with(facts.clone(), 0.049), Vec::<String>::new());
+    let beside = DesignFacts { background_beside: Some(0.03), ..facts.clone() };
+    for (facts, background, why) in [
+        (DesignFacts { slept: Some(0.032), ..facts.clone() }, 0.0, "clients slept 3.2 % of the time"),
+        (facts.clone(), 0.06, "background work has 6.0 % of it"),
+        (beside, 0.0, "background work has 0.0 % of it and 3.0 % of the other's"),
+        (DesignFacts { duet: None, ..facts.clone() }, 0.0, "no control group that can be frozen counts it"),
+    ] {
+        let said = with(facts, background);
+        let begin = format!("The CPU time of a duet is not compared, because {why}");
+        assert!(said.len() == 1 && said[0].starts_with(&begin), "{said:?}");
+        assert!(said[0].ends_with('.'), "{said:?}");
     }
+    let slices = DesignFacts { design: Design::Slices, slept: Some(0.5), duet: None, ..facts };
+    assert_eq!(with(slices, 0.5), Vec::<String>::new());
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod simulated;
 
 use std::fmt;
 
-use kvdyno_results::{DuetSlice, Phase, SeriesPoint, Side, TrialResult};
+use kvdyno_results::{DesignFacts, DuetSlice, Phase, SeriesPoint, Side, TrialResult};
 
 use crate::cells::{PointRate, Series, whole_points};
 
@@ -167,10 +167,11 @@ pub fn steadiness(finished: &[&TrialResult], series: &Series, detect: f64) -> Op
 type Rates = Vec<(Side, Vec<PointRate>)>;
 
 /// The rates of a run. For a duet, whose verdict is made from the slices beside the other setup, they are the rates of
-/// these slices.
+/// these slices, unless CPU time does not compare the two.
 fn rates(result: &TrialResult, points: &[SeriesPoint]) -> Rates {
     let done = Side::ALL.into_iter().filter(|side| result.operations.iter().any(|o| o.side() == *side));
-    let slices = result.design.as_ref().filter(|design| design.duet.is_some()).map(|design| &design.duet_slices);
+    let is_compared = |design: &&DesignFacts| design.duet.is_some() && result.against_cpu_time().is_none();
+    let slices = result.design.as_ref().filter(is_compared).map(|design| &design.duet_slices);
     let of_slice = |slice: &DuetSlice| PointRate { seconds: slice.cpu_s, records: slice.operations as f64 };
     let is_some = |slice: &&DuetSlice| slice.cpu_s > 0.0;
     match slices {
@@ -209,7 +210,7 @@ fn of_rates(rates: &Rates, detect: f64) -> Steadiness {
 #[cfg(test)]
 mod tests {
     use kvdyno_model::Design;
-    use kvdyno_results::{DesignFacts, DuetFacts, OpKind};
+    use kvdyno_results::{CpuAccount, OpKind};
 
     use super::simulated::noisy;
     use super::*;
@@ -242,7 +243,7 @@ mod tests {
     }
 
     fn duet(slices: &[f64]) -> DesignFacts {
-        let duet = DuetFacts { operations: 1, cpu_s: 1.0, client_cpu_s: 1.0 };
+        let duet = CpuAccount { operations: 1, cpu_s: 1.0, client_cpu_s: 1.0 };
         let slice = |rate: &f64| DuetSlice { operations: (0.1 * rate) as u64, cpu_s: 0.1 };
         let duet_slices = slices.iter().map(slice).collect();
         DesignFacts { design: Design::Duet, duet: Some(duet), duet_slices, ..DesignFacts::default() }

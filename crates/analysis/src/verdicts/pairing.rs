@@ -9,11 +9,15 @@ use super::verdict::{Compared, PairedRatios, SHORTEST_LOAD_S, Unsure};
 use crate::Cell;
 use crate::interference::is_too_much;
 
-/// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if its clients
-/// slept longer than CPU time can leave out.
+/// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if CPU time does
+/// not compare it with the other.
 fn by_cpu_time(result: &TrialResult) -> Option<f64> {
-    let design = result.design.as_ref().filter(|design| result.is_finished() && design.overslept().is_none())?;
-    design.duet?.operations_per_cpu_s()
+    result.operations_per_cpu_s_in_duets().filter(|_| result.is_finished())
+}
+
+/// The same of the slices that each had to itself.
+fn by_cpu_time_alone(result: &TrialResult) -> Option<f64> {
+    result.operations_per_cpu_s_alone().filter(|_| result.is_finished())
 }
 
 /// Records a second of one side; for a duet's trial it is the rate of the slices. Absent if the trial failed or did
@@ -45,8 +49,9 @@ pub fn measured(cell: &Cell<'_>, compared: Compared) -> MeasuredCell {
     match compared {
         Compared::Throughput(side) => measured_by(cell, &|result| throughput(result, side)),
         Compared::CpuTime => {
-            let cell = MeasuredCell { figure: compared.figure(), ..measured_by(cell, &by_cpu_time) };
-            MeasuredCell { unsure: cell.unsure.or(cell.figures.is_empty().then_some(Unsure::NoCpuTime)), ..cell }
+            let [duets, alone] = [measured_by(cell, &by_cpu_time), measured_by(cell, &by_cpu_time_alone)];
+            let unsure = duets.unsure.or(duets.figures.is_empty().then_some(Unsure::NoCpuTime));
+            MeasuredCell { figure: compared.figure(), alone: alone.figures, unsure, ..duets }
         }
     }
 }
@@ -99,7 +104,7 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 mod tests {
     use kvdyno_model::Design;
     use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Audit, AuditFacts, DesignFacts, DuetFacts, ReadBack, TrialKey};
+    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, ReadBack, TrialKey};
 
     use super::super::{Terms, Verdict, VerdictFigure, compare};
     use super::*;
@@ -182,7 +187,7 @@ mod tests {
                 beside: vec![1],
                 slices: 10,
                 slept: Some(slept),
-                duet: Some(DuetFacts { operations, cpu_s: 1.0, client_cpu_s: 0.9 }),
+                duet: Some(CpuAccount { operations, cpu_s: 1.0, client_cpu_s: 0.9 }),
                 ..DesignFacts::default()
             });
             result

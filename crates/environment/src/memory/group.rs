@@ -8,14 +8,19 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::time::Timespec;
 
-use super::CgroupVersion;
+use super::{CgroupVersion, GroupCpuAccount};
 use crate::ownership::Register;
 use crate::patience::patiently;
 
 /// Time that the kernel may take to release a group's processes.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time that the kernel may take to freeze a group's processes: a sync of a slow disk may take most of it.
+const FREEZING: Duration = Duration::from_secs(60);
 
 /// A group that holds the processes of one trial. Dropping it ends what is left in it and removes it.
 #[derive(Debug)]
@@ -44,22 +49,34 @@ impl ControlGroup {
         Ok(())
     }
 
-    /// Freezes all of its processes, or thaws them. False where the kernel has no such thing for this group: before
-    /// Linux 5.2, and in version 1, where that is another hierarchy's.
+    /// Whether the kernel can freeze it: not before Linux 5.2, and not in version 1, where another hierarchy does that.
+    pub fn can_freeze(&self) -> bool {
+        self.folder.join("cgroup.freeze").exists()
+    }
+
+    /// Orders all of its processes to freeze, or thaws them. [`ControlGroup::until_frozen`] waits until they have.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn freeze(&self, frozen: bool) -> io::Result<bool> {
+    pub fn freeze(&self, frozen: bool) -> io::Result<()> {
         let file = self.folder.join("cgroup.freeze");
-        // Opened without creating it: the kernel refuses to create a missing file with another error.
-        let written = File::options()
-            .write(true)
-            .open(&file)
-            .and_then(|mut open| open.write_all(if frozen { b"1" } else { b"0" }));
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            outcome => outcome.map(|()| true).map_err(|cause| told("cannot set", &file, &cause)),
-        }
+        fs::write(&file, if frozen { "1" } else { "0" }).map_err(|cause| told("cannot set", &file, &cause))
+    }
+
+    /// Waits until all of its processes stand still, after they were ordered to. A process in a call that cannot be
+    /// interrupted, such as a sync of a file, ends that call first.
+    ///
+    /// # Errors
+    /// If the kernel does not say so within a minute.
+    pub fn until_frozen(&self) -> io::Result<()> {
+        let path = self.folder.join("cgroup.events");
+        let events = File::open(&path).map_err(|cause| told("cannot open", &path, &cause))?;
+        frozen_within(&events, FREEZING).map_err(|cause| told("cannot freeze", &self.folder, &cause))
+    }
+
+    /// The kernel's account of the CPU time of its processes; absent where it keeps none for this group.
+    pub fn cpu_account(&self) -> Option<GroupCpuAccount> {
+        GroupCpuAccount::of(&self.folder)
     }
 
     /// Ends what is left in it, and says how many processes that were.
@@ -177,6 +194,28 @@ impl MemoryGroup {
     }
 }
 
+/// Waits until a group's `cgroup.events` says that it is frozen.
+fn frozen_within(events: &File, patience: Duration) -> io::Result<()> {
+    let since = Instant::now();
+    loop {
+        let mut text = [0; 256];
+        let size = rustix::io::pread(events, &mut text, 0)?;
+        if text[..size].split(|byte| *byte == b'\n').any(|line| line == b"frozen 1") {
+            return Ok(());
+        }
+        if since.elapsed() > patience {
+            let seconds = patience.as_secs();
+            return Err(io::Error::other(format!("after {seconds} s its cgroup.events does not say `frozen 1`")));
+        }
+        // The kernel tells of a change by POLLPRI. Should it not, the next look comes all the same.
+        let look = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        match poll(&mut [PollFd::new(events, PollFlags::PRI)], Some(&look)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
 fn limited(version: CgroupVersion, folder: &Path, limit: u64) -> io::Result<Swap> {
     let set = |file: &str, text: &str| {
         let file = folder.join(file);
@@ -230,4 +269,24 @@ fn kill(folder: &Path) {
 pub(super) fn processes(folder: &Path) -> Vec<Pid> {
     let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
     text.lines().filter_map(|line| Pid::from_raw(line.trim().parse().ok()?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(text: &str) -> io::Result<()> {
+        let mut events = tempfile::tempfile().unwrap();
+        events.write_all(text.as_bytes()).unwrap();
+        frozen_within(&events, Duration::ZERO)
+    }
+
+    #[test]
+    fn a_group_is_frozen_when_the_kernel_says_so() {
+        says("populated 1\nfrozen 1\n").unwrap();
+        for other in ["populated 1\nfrozen 0\n", "populated 1\n", "frozen 10\n", ""] {
+            let error = says(other).unwrap_err();
+            assert!(error.to_string().contains("does not say `frozen 1`"), "{other:?}: {error}");
+        }
+    }
 }

@@ -75,18 +75,16 @@ impl fmt::Display for MemoryControl {
 
 impl ControlGroup {
     /// A group without limits, for the trial of this number. It is of version 2 if that is mounted, with or without
-    /// controllers; else of version 1.
+    /// controllers; else of version 1, where its CPU time is counted if it can be.
     ///
     /// # Errors
     /// Why none can be made here.
     pub fn of_trial(register: &Register, number: u32) -> io::Result<ControlGroup> {
         let mut refusal = io::Error::new(io::ErrorKind::NotFound, "no control groups are mounted");
-        for version in [CgroupVersion::Two, CgroupVersion::One] {
-            if let Some(Hierarchy { own, .. }) = hierarchy(version) {
-                match ControlGroup::make(register, &own.join(register.name(number))) {
-                    Ok(group) => return Ok(group),
-                    Err(cause) => refusal = cause,
-                }
+        for Hierarchy { own, .. } in hierarchies() {
+            match ControlGroup::make(register, &own.join(register.name(number))) {
+                Ok(group) => return Ok(group),
+                Err(cause) => refusal = cause,
             }
         }
         Err(refusal)
@@ -174,21 +172,38 @@ fn has(file: &Path, word: &str) -> bool {
 
 /// The mounted hierarchy of a version that could have the memory controller.
 fn hierarchy(version: CgroupVersion) -> Option<Hierarchy> {
+    match version {
+        CgroupVersion::One => version_1("memory"),
+        CgroupVersion::Two => mounted(|kind, _| kind == "cgroup2", |hierarchy, _| hierarchy == 0),
+    }
+}
+
+/// The mounted hierarchy of version 1 that has a controller.
+fn version_1(controller: &str) -> Option<Hierarchy> {
+    mounted(
+        |kind, has_option| kind == "cgroup" && has_option(controller),
+        |_, controllers| controllers.iter().any(|own| own == controller),
+    )
+}
+
+/// The first mount that `is_mount` accepts by its filesystem and options, with the group of this process that
+/// `is_group` accepts by its hierarchy and controllers.
+fn mounted(
+    is_mount: impl Fn(&str, &dyn Fn(&str) -> bool) -> bool,
+    is_group: impl Fn(u32, &[String]) -> bool,
+) -> Option<Hierarchy> {
     let process = Process::myself().ok()?;
-    let is_it = |kind: &str, options: &dyn Fn(&str) -> bool| match version {
-        CgroupVersion::One => kind == "cgroup" && options("memory"),
-        CgroupVersion::Two => kind == "cgroup2",
-    };
-    let mount = process
-        .mountinfo()
-        .ok()?
-        .into_iter()
-        .find(|mount| is_it(&mount.fs_type, &|option| mount.super_options.contains_key(option)))?;
-    let group = process.cgroups().ok()?.into_iter().find(|group| match version {
-        CgroupVersion::One => group.controllers.iter().any(|controller| controller == "memory"),
-        CgroupVersion::Two => group.hierarchy == 0,
-    })?;
+    let mut mounts = process.mountinfo().ok()?.into_iter();
+    let mount = mounts.find(|mount| is_mount(&mount.fs_type, &|option| mount.super_options.contains_key(option)))?;
+    let mut groups = process.cgroups().ok()?.into_iter();
+    let group = groups.find(|group| is_group(group.hierarchy, &group.controllers))?;
     Some(Hierarchy { own: own(&mount.mount_point, &mount.root, &group.pathname), point: mount.mount_point })
+}
+
+/// The mounted hierarchies in which groups without limits are made: the first that lets one is taken.
+fn hierarchies() -> impl Iterator<Item = Hierarchy> {
+    let version_1 = ["cpuacct", "memory"].into_iter().filter_map(version_1);
+    hierarchy(CgroupVersion::Two).into_iter().chain(version_1)
 }
 
 /// The path of a process's group below a mount that shows the hierarchy from `root` on. In a container that mounts less
@@ -200,11 +215,11 @@ fn own(point: &Path, root: &str, group: &str) -> PathBuf {
 }
 
 /// The mount points of the hierarchies that could have groups of ours.
-pub(super) fn points() -> Vec<(CgroupVersion, PathBuf)> {
-    [CgroupVersion::One, CgroupVersion::Two]
-        .into_iter()
-        .filter_map(|version| Some((version, hierarchy(version)?.point)))
-        .collect()
+pub(super) fn points() -> Vec<PathBuf> {
+    let mut points: Vec<PathBuf> = hierarchies().map(|hierarchy| hierarchy.point).collect();
+    // Controllers of version 1 may be mounted together.
+    points.dedup();
+    points
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(crate) fn remove_taken_over(register: &Register) -> io::Result<()> {
 
 /// Groups with a name that kvdyno would give, whoever made them.
 pub(crate) fn lookalikes() -> Vec<PathBuf> {
-    let mut folders: Vec<_> = hierarchy::points().into_iter().map(|(_, point)| point).collect();
+    let mut folders = hierarchy::points();
     let mut groups = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -52,10 +52,10 @@ impl Lab {
             taken.len()
         );
         for ((_, given), (file, mut result)) in given.into_iter().zip(taken) {
-            for key in ["window", "operations", "os"] {
+            for key in ["window", "cpu", "operations", "os"] {
                 result[key] = given[key].clone();
             }
-            for key in ["slept", "duet", "duet_slices"] {
+            for key in ["slept", "duets", "duet_slices", "background_beside"] {
                 if let Some(figure) = given["design"].get(key) {
                     result["design"][key] = figure.clone();
                 }

@@ -15,6 +15,7 @@ use super::change::FitChange;
 use super::estimate::load_seconds;
 use super::tables::{each_table, runs};
 use super::time::LEAST_RUN;
+use crate::design::times_measured;
 use crate::plan::Plan;
 use kvdyno_experiment::{Experiment, FileError, RunKey};
 use kvdyno_model::LeaveOut;
@@ -48,10 +49,12 @@ pub(super) fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Dura
     let plan = Plan::of(&variants);
     let trials = plan.ordered().filter(|trial| !missing.contains(&trial.key.engine));
     let time = trials.map(|trial| {
+        let experiment = &variants[trial.variant].experiment;
+        let least = |time: Duration| time.min(LEAST_RUN) * times_measured(experiment);
         OVERHEAD
             + match trial.key.phase {
-                Phase::Load => Duration::from_secs_f64(load_seconds(&variants[trial.variant].experiment)),
-                Phase::Run => trial.planned_time().map_or(Duration::ZERO, |time| time.min(LEAST_RUN)),
+                Phase::Load => Duration::from_secs_f64(load_seconds(experiment)),
+                Phase::Run => trial.planned_time().map_or(Duration::ZERO, least),
             }
     });
     Ok(time.sum())

@@ -11,7 +11,8 @@ use toml::{Table, Value};
 use super::capacity::{MachineCapacity, RUN_SHARE};
 use super::change::FitChange;
 use super::tables::{runs, tell};
-use crate::plan::Plan;
+use crate::design::times_measured;
+use crate::plan::{Plan, PlannedTrial};
 
 /// The fraction of a run's time that is its warm-up.
 pub(super) const WARMUP_SHARE: f64 = 0.1;
@@ -24,13 +25,12 @@ pub(super) fn run_time(
     machine: &MachineCapacity,
     budget: Duration,
 ) -> Result<Duration, FileError> {
-    let plan = Plan::of(&experiment.variants()?);
-    let runs = plan
-        .trials
-        .iter()
-        .filter(|trial| trial.planned_time().is_some() && !machine.engines.missing.contains(&trial.key.engine))
-        .count();
-    Ok((budget.mul_f64(RUN_SHARE) / runs.max(1) as u32).max(LEAST_RUN))
+    let variants = experiment.variants()?;
+    let plan = Plan::of(&variants);
+    let is_here = |trial: &&PlannedTrial| !machine.engines.missing.contains(&trial.key.engine);
+    let runs = plan.trials.iter().filter(|trial| trial.planned_time().is_some()).filter(is_here);
+    let runs: u32 = runs.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
+    Ok((budget.mul_f64(RUN_SHARE) / runs.max(1)).max(LEAST_RUN))
 }
 
 /// Shortens the runs of `table`, which is that of a variant or of the experiment.

@@ -121,13 +121,9 @@ const RESOURCES: [Figure; 9] = [
     Figure::measured("peak_pss_kib", "", "of several processes, shared pages counted once", Unit::Kib, |r| {
         r.os.peak_pss_kib.map(|kib| kib as f64)
     }),
-    Figure::measured(
-        "duet_background_cpu_s",
-        "",
-        "CPU time of the engine's own threads in duets",
-        Unit::Seconds,
-        |r| Some(r.design.as_ref()?.duet?.background_cpu_s()),
-    ),
+    Figure::measured("duet_background_cpu_s", "", "CPU time of background work in duets", Unit::Seconds, |r| {
+        Some(r.design.as_ref()?.duet?.background_cpu_s())
+    }),
     Figure::measured("minor_faults", "", "page faults without I/O", Unit::Count, |r| Some(r.os.minor_faults as f64)),
     Figure::measured("major_faults", "", "page faults with I/O", Unit::Count, |r| Some(r.os.major_faults as f64)),
 ];

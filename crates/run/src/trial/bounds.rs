@@ -3,7 +3,7 @@
 use std::io;
 use std::process::Command;
 
-use kvdyno_environment::memory::{ControlGroup, MemoryGroup};
+use kvdyno_environment::memory::{ControlGroup, GroupCpuAccount, MemoryGroup};
 use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::{filesystem, is_device, pages};
 use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
@@ -66,14 +66,20 @@ impl Bounds {
         }
     }
 
+    /// The account of the CPU time of the trial's processes; absent where none is kept, as of a group of version 1 that
+    /// limits memory.
+    pub(super) fn cpu_account(&self) -> Option<GroupCpuAccount> {
+        self.control_group().and_then(ControlGroup::cpu_account)
+    }
+
     /// Ends what is left of the trial's processes, and says how many that were.
     pub(super) fn end(&self) -> io::Result<usize> {
         self.control_group().map_or(Ok(0), ControlGroup::end)
     }
 
-    /// Freezes the trial's processes by their control group, or thaws them. False where that cannot be.
-    pub(super) fn freeze(&self, frozen: bool) -> io::Result<bool> {
-        self.control_group().map_or(Ok(false), |group| group.freeze(frozen))
+    /// The control group that can freeze the trial's processes; absent where none can.
+    pub(super) fn freezer(&self) -> Option<&ControlGroup> {
+        self.control_group().filter(|group| group.can_freeze())
     }
 
     /// Lets the process that `command` starts be held, and limited.

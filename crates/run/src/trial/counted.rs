@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{AnswerCounts, DesignFacts, DuetFacts, Operations, Phase, RoleOperations};
+use kvdyno_results::{AnswerCounts, CpuAccount, DesignFacts, Operations, Phase, RoleOperations};
 use kvdyno_worker::shared::{COUNTERS, SharedMemory};
 use kvdyno_worker::workloads::{MixedRole, WorkloadParameters};
-use kvdyno_worker::{ClientTimes, DuetTotals, KnownContents, Observer, TrialClock, WorkerReport};
+use kvdyno_worker::{ClientTimes, KnownContents, Observer, TrialClock, WorkerReport};
 
 use super::context::TrialContext;
+use super::slice_cpu::SliceCpu;
 use super::watching::Watched;
 
 /// The counts of a trial; none if they cannot be true.
@@ -29,8 +30,10 @@ pub(super) struct Counted {
     /// The contents of the database now.
     pub(super) contents: KnownContents,
     pub(super) histograms: LatencyLog,
-    /// Slices of its measured part, the times of its clients in these, and its duets.
-    slices: (u64, ClientTimes, DuetTotals),
+    /// CPU seconds of its clients' threads in the measured part.
+    pub(super) client_cpu_s: f64,
+    /// Slices of its measured part, and the times of its clients in these.
+    slices: (u64, ClientTimes),
 }
 
 impl Counted {
@@ -46,6 +49,7 @@ impl Counted {
             no_space: false,
             contents: context.contents,
             histograms: LatencyLog::new(),
+            client_cpu_s: 0.0,
             slices: Default::default(),
         }
     }
@@ -78,19 +82,38 @@ impl Counted {
             no_space: observer.control().no_space.load(Ordering::SeqCst) == 1,
             contents: observer.contents(workload, context.contents),
             histograms: observer.histograms().into_iter().collect(),
-            slices: (observer.slices(), observer.counted_times(), observer.duets()),
+            client_cpu_s: observer.work_alone().cpu_s,
+            slices: (observer.slices(), observer.counted_times()),
         }
     }
 
     /// The facts of its design with what was counted; none for a load, which is compared by turns alone.
-    pub(super) fn completed(&self, context: &TrialContext<'_>, facts: DesignFacts) -> Option<DesignFacts> {
-        let (slices, times, duets) = self.slices;
-        let DuetTotals { operations, cpu_s, client_cpu_s } = duets;
-        let duet = (operations > 0).then_some(DuetFacts { operations, cpu_s, client_cpu_s });
-        let facts = DesignFacts { slices, slept: times.slept(), duet, ..facts };
+    pub(super) fn completed(
+        &self,
+        context: &TrialContext<'_>,
+        cpu: Option<&SliceCpu>,
+        facts: DesignFacts,
+    ) -> Option<DesignFacts> {
+        let (slices, times) = self.slices;
+        let cpu = cpu.filter(|cpu| self.implausible.is_none() && cpu.duets.operations > 0);
+        let (duet, duet_slices) = (cpu.map(|cpu| cpu.duets), cpu.map(|cpu| cpu.duet_slices.clone()));
+        let duet_slices = duet_slices.unwrap_or_default();
+        let facts = DesignFacts { slices, slept: times.slept(), duet, duet_slices, ..facts };
         (context.planned.key.phase == Phase::Run).then_some(facts)
     }
+
+    /// The CPU time of everything in the trial's group in its measured part, where the worker itself read the account.
+    /// Absent where that is too short for an account that lags behind.
+    pub(super) fn cpu_without_slices(&self, report: &WorkerReport) -> Option<CpuAccount> {
+        let is_long = report.window.as_ref().is_some_and(|window| window.seconds >= LEAST_COARSE_S);
+        let cpu_s = report.group_cpu_s.filter(|_| is_long && self.implausible.is_none())?;
+        let operations = self.operations.iter().map(|of_kind| of_kind.operations).fold(0, u64::saturating_add);
+        Some(CpuAccount { operations, cpu_s, client_cpu_s: self.client_cpu_s })
+    }
 }
+
+/// The shortest measured part of which the account of a group that works is read, seconds.
+const LEAST_COARSE_S: f64 = 1.0;
 
 /// The measured operations of each role by itself.
 fn of_roles(observer: &Observer<'_>, parameters: &WorkloadParameters) -> Vec<RoleOperations> {

@@ -11,6 +11,7 @@ mod padding;
 mod reports;
 mod resources;
 mod result;
+mod slice_cpu;
 mod slicing;
 mod standing;
 mod together;
@@ -67,6 +68,15 @@ pub struct Ended {
     pub contents: KnownContents,
 }
 
+impl Ended {
+    /// Notes the background work of the trial beside it in a duet.
+    fn is_beside(&mut self, other: &Ended) {
+        if let Some(facts) = self.result.as_mut().and_then(|result| result.design.as_mut()) {
+            facts.background_beside = other.result.as_ref().and_then(TrialResult::background_share);
+        }
+    }
+}
+
 /// Runs one or several trials together and keeps their files, except the results. `worker` is the program and first
 /// arguments that start a worker; the specification's path follows.
 ///
@@ -97,12 +107,17 @@ pub fn run(
         DesignFacts { design, why: why.clone(), beside, ..DesignFacts::default() }
     };
     let trials = prepared.into_iter().zip(watched);
-    Ok(trials
+    let mut ended: Vec<Ended> = trials
         .map(|(one, watched)| {
             let design = facts(one.context.planned.key.number);
             one.finish(worker, watched, design)
         })
-        .collect())
+        .collect();
+    if let (Design::Duet, [one, other]) = (design, ended.as_mut_slice()) {
+        one.is_beside(other);
+        other.is_beside(one);
+    }
+    Ok(ended)
 }
 
 /// The slices of trials that run together; `None` for a trial that runs alone.
@@ -138,9 +153,9 @@ impl<'a> PreparedTrial<'a> {
         let shared = SharedMemory::create(context.planned.workload.roles().len())?;
         let reports = Reports::none_in(context)?;
         let mut logs = WorkerLogs::default();
-        let mut commands = worker_commands(worker, context, &shared, &reports, &mut logs)?;
         settle(&context.database)?;
         let bounds = Bounds::set(context)?;
+        let mut commands = worker_commands(worker, context, &shared, &reports, &bounds, &mut logs)?;
         for command in &mut commands {
             bounds.take_in(command)?;
         }
@@ -192,8 +207,8 @@ impl<'a> PreparedTrial<'a> {
         let counted = Counted::read(context, &shared, &clock, &watched, report.as_ref());
         let series = if counted.implausible.is_none() { std::mem::take(&mut watched.series) } else { Vec::new() };
         let resources = std::mem::take(&mut watched.resources);
-        let (duet_slices, dirty_kib) = (std::mem::take(&mut watched.duet_slices), watched.dirty_kib);
-        let design = counted.completed(context, DesignFacts { duet_slices, dirty_kib, ..design });
+        let design = DesignFacts { dirty_kib: watched.dirty_kib, ..design };
+        let design = counted.completed(context, watched.cpu.as_ref(), design);
         let extras = OsExtras { started, device, space, bounds };
         let mut result = result::result(context, &counted, report, watched, extras);
         result.design = design;
@@ -242,6 +257,7 @@ fn worker_commands(
     context: &TrialContext<'_>,
     shared: &SharedMemory,
     reports: &Reports,
+    bounds: &Bounds,
     logs: &mut WorkerLogs,
 ) -> io::Result<Vec<WorkerCommand>> {
     let key = &context.planned.key;
@@ -257,6 +273,7 @@ fn worker_commands(
         clients: key.clients,
         database: absolute(&context.database)?,
         slices: context.slices.clone(),
+        cpu_account: bounds.cpu_account().filter(|_| context.slices.is_none()),
         create: context.create,
         settle: context.planned.workload.name.settles() || (context.lab.settle && key.phase == Phase::Load),
         contents: context.contents,

@@ -11,8 +11,8 @@ use kvdyno_experiment::RunKey;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 use kvdyno_results::{
-    AnswerCounts, AuditFacts, ClientKind, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts, Phase,
-    RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
+    AnswerCounts, AuditFacts, ClientKind, CpuFacts, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts,
+    Phase, RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
 };
 use kvdyno_worker::workloads::{MixedRole, TrialCounts, WorkloadSpec};
 use kvdyno_worker::{PresentIds, WorkerReport, of_process};
@@ -83,6 +83,7 @@ pub(super) fn result(
         design: None,
         copied_from: context.copied_from,
         window: report.as_ref().and_then(|report| report.window.clone()).filter(|_| is_plausible),
+        cpu: cpu_facts(counted, report.as_ref(), &watched, &extras.bounds),
         operations: counted.operations.clone(),
         of_roles: counted.of_roles.clone(),
         answers: counted.answers.clone(),
@@ -95,6 +96,19 @@ pub(super) fn result(
         user_bytes_read: counted.user_bytes_read,
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
+    }
+}
+
+/// The CPU time of everything in the trial's group, which has ended.
+fn cpu_facts(counted: &Counted, report: Option<&WorkerReport>, watched: &Watched, bounds: &Bounds) -> CpuFacts {
+    let in_slices = watched.cpu.as_ref().filter(|cpu| counted.implausible.is_none() && cpu.alone.operations > 0);
+    let coarse = report.and_then(|report| counted.cpu_without_slices(report));
+    // An account that cannot be read any more stays absent.
+    let whole = bounds.cpu_account().and_then(|account| account.read().ok());
+    CpuFacts {
+        alone: in_slices.map(|cpu| cpu.alone).or(coarse),
+        coarse: in_slices.is_none() && coarse.is_some(),
+        whole_s: whole.map(|time| time.as_secs_f64()),
     }
 }
 

@@ -76,9 +76,25 @@ impl Watching<'_> {
         if self.is_leaving() || slice.length.is_zero() {
             return;
         }
-        match (slice.is_duet, &mut self.standing) {
-            (true, Some(standing)) => standing.note_duet(self.observer.duets()),
-            _ => self.row(),
+        if !slice.is_duet {
+            self.row();
+        }
+    }
+
+    /// Waits until it stands still after a slice, and notes the CPU time of everything in it.
+    pub(super) fn until_frozen(&mut self, slice: Slice) {
+        if self.is_leaving() {
+            return;
+        }
+        let frozen = match (self.bounds.freezer(), &mut self.standing) {
+            (Some(group), Some(standing)) => group.until_frozen().and_then(|()| match &mut standing.cpu {
+                Some(cpu) => cpu.note(slice, &self.observer),
+                None => Ok(()),
+            }),
+            _ => Ok(()),
+        };
+        if let Err(error) = frozen.on("freeze the processes of", self.context.folder) {
+            self.terminate(Termination::Lab(error));
         }
     }
 
@@ -109,18 +125,17 @@ impl Watching<'_> {
         }
     }
 
-    /// Freezes or thaws its processes: by their control group if possible, else by signals, which do not reach their
-    /// children.
+    /// Orders its processes to freeze, or thaws them: by their control group if possible, else by signals, which do not
+    /// reach their children.
     pub(super) fn freeze(&mut self, frozen: bool) {
         let Some(standing) = &mut self.standing else { return };
         if standing.frozen == frozen {
             return;
         }
         standing.frozen = frozen;
-        let told = match self.bounds.freeze(frozen) {
-            Ok(true) => Ok(()),
-            Ok(false) => self.processes.stand_still(frozen),
-            Err(cause) => Err(cause),
+        let told = match self.bounds.freezer() {
+            Some(group) => group.freeze(frozen),
+            None => self.processes.stand_still(frozen),
         };
         let what = if frozen { "freeze the processes of" } else { "thaw the processes of" };
         if let Err(error) = told.on(what, self.context.folder) {

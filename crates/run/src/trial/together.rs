@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use kvdyno_model::Design;
-use kvdyno_plan::design::{MOST_SLEEP, Slicing, StepDesign, slice_order};
+use kvdyno_plan::design::{Slicing, StepDesign, slice_order};
+use kvdyno_results::AgainstCpuTime;
 use kvdyno_worker::slices::{Slice, SliceMoment};
 
 use super::watching::{TICK, Watching};
@@ -11,9 +12,6 @@ use crate::progress::Live;
 
 /// The least time for which each trial's clients are watched before a duet is chosen.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
-/// In one of this many rounds of a duet each trial also works alone, for its rates and latencies, and as a check of the
-/// duet.
-const ALONE_EVERY: u32 = 2;
 /// Between two looks at whether a slice is over, where it does not tell.
 const SLICE_TICK: Duration = Duration::from_millis(10);
 
@@ -23,6 +21,26 @@ pub(super) struct SliceOrder {
     pub(super) warmup: Duration,
     pub(super) slicing: Slicing,
     pub(super) seed: u64,
+}
+
+/// The conduct of a trial in its warm-up.
+struct WarmUp<'a> {
+    engine: &'a str,
+    /// The share of the time that its clients slept, of 1.
+    slept: Option<f64>,
+    /// The share of background work in its CPU time, of 1.
+    background: Option<f64>,
+}
+
+impl<'a> WarmUp<'a> {
+    fn of(watching: &'a Watching<'_>) -> WarmUp<'a> {
+        let cpu = watching.standing.as_ref().and_then(|standing| standing.cpu.as_ref());
+        WarmUp {
+            engine: &watching.context.planned.key.engine,
+            slept: watching.observer.lead_times().slept(),
+            background: cpu.and_then(|cpu| cpu.warmup.background_share()),
+        }
+    }
 }
 
 /// Conducts trials that stand still before their first slice.
@@ -46,8 +64,12 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
     pub(super) fn run(mut self, step: &StepDesign, order: SliceOrder) -> (Design, String) {
         self.until_ready();
         let lead = order.warmup.max(if step.design == Design::Auto { FIRST_LOOK } else { Duration::ZERO });
-        for one in 0..self.watchings.len() {
-            self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false });
+        // Before their first slice clients make what they need. In an empty one all come to its end, and from then on
+        // the CPU time of everything is that of slices.
+        for lead in [Duration::ZERO, lead] {
+            for one in 0..self.watchings.len() {
+                self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false });
+            }
         }
         let (design, why) = self.chosen(step);
         let Slicing { lead, length, count } = order.slicing;
@@ -56,12 +78,10 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
             self.watchings.iter_mut().for_each(|one| one.set_slices_done(done));
             let trials = slice_order(order.seed, round, self.watchings.len());
             if design == Design::Duet {
-                // Each has half of the processors' time.
+                // Each has half of the processors' time, so that it works as long as it does alone.
                 self.slice(&trials, Slice { lead, length: length * 2, is_duet: true });
             }
-            if design == Design::Slices || round % ALONE_EVERY == 0 {
-                trials.iter().for_each(|one| self.slice(&[*one], Slice { lead, length, is_duet: false }));
-            }
+            trials.iter().for_each(|one| self.slice(&[*one], Slice { lead, length, is_duet: false }));
         }
         self.watchings.iter_mut().for_each(Watching::end_slices);
         let each = TICK / self.watchings.len() as u32;
@@ -85,26 +105,30 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         self.watchings.iter_mut().filter(|one| !one.is_leaving()).for_each(Watching::row);
     }
 
-    /// The step's design. For `auto` it is a duet if the clients slept little enough in their warm-up, else slices.
+    /// The step's design. For `auto` it is a duet if CPU time can compare the setups, by their warm-up, else slices.
     fn chosen(&self, step: &StepDesign) -> (Design, String) {
         if step.design != Design::Auto {
             return (step.design, step.why.clone());
         }
-        let slept = self.watchings.iter().filter_map(|one| {
-            let slept = one.observer.lead_times().slept()?;
-            Some((slept, one.context.planned.key.engine.as_str()))
-        });
-        match slept.max_by(|one, other| one.0.total_cmp(&other.0)) {
-            Some((slept, engine)) if slept > MOST_SLEEP => {
-                let share = slept * 100.0;
-                (Design::Slices, format!("no duet: the clients of {engine} slept {share:.1} % of their warm-up"))
-            }
-            Some((slept, _)) => {
-                let share = slept * 100.0;
-                (Design::Duet, format!("two set-ups whose clients slept at most {share:.1} % of their warm-up"))
-            }
-            None => (Design::Slices, "no duet: nobody knows whether their clients sleep".to_owned()),
+        let warmups: Vec<WarmUp<'_>> = self.watchings.iter().map(WarmUp::of).collect();
+        let slices = |why: String| (Design::Slices, format!("no duet: {why}"));
+        if warmups.iter().any(|warmup| warmup.background.is_none()) {
+            return slices(format!("of CPU time, {}", AgainstCpuTime::NotCounted));
         }
+        for (number, own) in warmups.iter().enumerate() {
+            let beside = warmups.iter().enumerate().find(|(other, _)| *other != number).map(|(_, other)| other);
+            let background_beside = beside.and_then(|other| other.background);
+            if let Some(why) = AgainstCpuTime::of(own.slept, own.background, background_beside) {
+                return slices(format!("of the CPU time of {}, in its warm-up: {why}", own.engine));
+            }
+        }
+        let most = |share: fn(&WarmUp<'_>) -> Option<f64>| 100.0 * warmups.iter().filter_map(share).fold(0.0, f64::max);
+        let (slept, background) = (most(|warmup| warmup.slept), most(|warmup| warmup.background));
+        let why = format!(
+            "two set-ups whose clients slept at most {slept:.1} % of their warm-up, with at most {background:.1} % of \
+             background work in the CPU time"
+        );
+        (Design::Duet, why)
     }
 
     /// Lets some of them work for a slice, and waits for its end.
@@ -123,6 +147,8 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
             self.watchings[*one].end_slice(slice);
             self.watchings[*one].freeze(true);
         }
+        // All were ordered to freeze first: none works on alone while another is waited for.
+        who.iter().for_each(|one| self.watchings[*one].until_frozen(slice));
         if !slice.length.is_zero() {
             who.iter().for_each(|one| self.watchings[*one].note_dirty());
         }

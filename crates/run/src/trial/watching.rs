@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use kvdyno_environment::interference::InterferenceMonitor;
+use kvdyno_environment::memory::ControlGroup;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
-use kvdyno_results::{ClientKind, DuetSlice, Phase, ResourcePoint, SeriesPoint};
+use kvdyno_results::{ClientKind, Phase, ResourcePoint, SeriesPoint};
 use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
 use kvdyno_worker::workloads::TrialEnd;
 use kvdyno_worker::{Observer, Snapshot, TrialClock};
@@ -18,6 +19,7 @@ use super::bounds::Bounds;
 use super::context::{TrialContext, taken_kib};
 use super::lab_error::{Attempt, LabError};
 use super::resources::ResourceLog;
+use super::slice_cpu::SliceCpu;
 use super::standing::Standing;
 use crate::progress::{Live, SoFar};
 use kvdyno_model::TimeSpan;
@@ -56,8 +58,8 @@ pub(super) struct Watched {
     pub(super) series: Vec<SeriesPoint>,
     pub(super) resources: Vec<ResourcePoint>,
     pub(super) db_peak_kib: u64,
-    /// The slices, if the trial works in slices.
-    pub(super) duet_slices: Vec<DuetSlice>,
+    /// The CPU time of its slices; absent if it has none, and where no group that can be frozen counts it.
+    pub(super) cpu: Option<SliceCpu>,
     /// The most that was not on the storage yet after a slice, KiB.
     pub(super) dirty_kib: Option<u64>,
     pub(super) interference: Vec<String>,
@@ -160,7 +162,8 @@ impl<'a> Watching<'a> {
 
     /// Makes this a trial in slices, which stands still before the first.
     pub(super) fn in_slices(self) -> Self {
-        Watching { standing: Some(Standing::default()), ..self }
+        let cpu = self.bounds.freezer().and_then(ControlGroup::cpu_account).map(SliceCpu::new);
+        Watching { standing: Some(Standing::new(cpu)), ..self }
     }
 
     /// Sets the fraction of the slices that is done.
@@ -206,6 +209,7 @@ impl<'a> Watching<'a> {
             return None;
         }
         let last_state = self.culprit.as_ref().map_or(self.observer.control().state(), |(_, state)| *state);
+        let (cpu, dirty_kib) = self.standing.map(|standing| (standing.cpu, standing.dirty_kib)).unwrap_or_default();
         Some(Watched {
             account: self.account.unwrap_or_default(),
             termination: self.termination,
@@ -214,8 +218,8 @@ impl<'a> Watching<'a> {
             series: self.series,
             resources: self.resources.points,
             db_peak_kib: self.db_peak_kib,
-            duet_slices: self.standing.as_ref().map(|standing| standing.duet_slices.clone()).unwrap_or_default(),
-            dirty_kib: self.standing.and_then(|standing| standing.dirty_kib),
+            cpu,
+            dirty_kib,
             interference: self.monitor.finish(),
         })
     }
