@@ -26,9 +26,11 @@ pub(super) struct SliceOrder {
 /// The conduct of a trial in its warm-up.
 struct WarmUp<'a> {
     engine: &'a str,
+    /// Whether a group that can be frozen counts its CPU time.
+    is_counted: bool,
     /// The share of the time that its clients slept, of 1.
     slept: Option<f64>,
-    /// The share of background work in its CPU time, of 1.
+    /// The share of background work in its CPU time, of 1; absent if it ended in its warm-up.
     background: Option<f64>,
 }
 
@@ -37,6 +39,7 @@ impl<'a> WarmUp<'a> {
         let cpu = watching.standing.as_ref().and_then(|standing| standing.cpu.as_ref());
         WarmUp {
             engine: &watching.context.planned.key.engine,
+            is_counted: cpu.is_some(),
             slept: watching.observer.lead_times().slept(),
             background: cpu.and_then(|cpu| cpu.warmup.background_share()),
         }
@@ -112,8 +115,11 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         }
         let warmups: Vec<WarmUp<'_>> = self.watchings.iter().map(WarmUp::of).collect();
         let slices = |why: String| (Design::Slices, format!("no duet: {why}"));
-        if warmups.iter().any(|warmup| warmup.background.is_none()) {
+        if warmups.iter().any(|warmup| !warmup.is_counted) {
             return slices(format!("of CPU time, {}", AgainstCpuTime::NotCounted));
+        }
+        if let Some(ended) = warmups.iter().find(|warmup| warmup.background.is_none()) {
+            return slices(format!("{} did not come through its warm-up", ended.engine));
         }
         for (number, own) in warmups.iter().enumerate() {
             let beside = warmups.iter().enumerate().find(|(other, _)| *other != number).map(|(_, other)| other);
