@@ -31,6 +31,8 @@ pub(super) struct Counted {
     pub(super) histograms: LatencyLog,
     /// Slices of its measured part, the times of its clients in these, and its duets.
     slices: (u64, ClientTimes, DuetTotals),
+    /// The times of its clients in the measured part.
+    pub(super) times: ClientTimes,
 }
 
 impl Counted {
@@ -47,6 +49,7 @@ impl Counted {
             contents: context.contents,
             histograms: LatencyLog::new(),
             slices: Default::default(),
+            times: ClientTimes::default(),
         }
     }
 
@@ -79,6 +82,7 @@ impl Counted {
             contents: observer.contents(workload, context.contents),
             histograms: observer.histograms().into_iter().collect(),
             slices: (observer.slices(), observer.counted_times(), observer.duets()),
+            times: observer.measured_times(),
         }
     }
 
