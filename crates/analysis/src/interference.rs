@@ -2,12 +2,15 @@
 
 use kvdyno_results::TrialResult;
 
-/// Threshold of marked rates, per cent of the time. From here on, stolen CPU time or memory stalls can change a rate by
-/// as much as the smallest difference that anybody wants to detect.
+/// Threshold of marked rates, per cent of the time. From here on, CPU time of others or memory stalls can change a rate
+/// by as much as the smallest difference that anybody wants to detect.
 const MARKED_PCT: f64 = 3.0;
 
 /// Threshold of stolen CPU time, per cent: from here on, a trial measures the interference more than the engine.
 const STOLEN_TOO_MUCH_PCT: f64 = 25.0;
+
+/// Threshold of the share of the time in which others had the clients' processors, per cent.
+const OTHERS_TOO_MUCH_PCT: f64 = 25.0;
 
 /// Threshold of memory stalls, per cent. It is lower because stalls change an engine's behaviour, and not only its
 /// speed.
@@ -23,8 +26,9 @@ pub fn is_marked(result: &TrialResult) -> bool {
 pub(crate) fn is_too_much(result: &TrialResult) -> bool {
     let too_much = |clause: &String| match share(clause) {
         Some((ShareOfTime::Stolen, pct)) => pct >= STOLEN_TOO_MUCH_PCT,
+        Some((ShareOfTime::Others, pct)) => pct >= OTHERS_TOO_MUCH_PCT,
         Some((ShareOfTime::Stalled, pct)) => pct >= STALLED_TOO_MUCH_PCT,
-        None => false,
+        None => is_pause(clause),
     };
     result.environment.interference.iter().any(too_much)
 }
@@ -39,13 +43,20 @@ pub fn too_much_interference(result: &TrialResult) -> Option<String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShareOfTime {
     Stolen,
+    Others,
     Stalled,
 }
 
-/// The per cent of a clause about stolen or stalled time; absent of other clauses.
+/// Whether a clause tells of a pause: the rate is then that of a time in which nobody worked.
+fn is_pause(clause: &str) -> bool {
+    ["everything stood still for ", "its processes were stopped for "].iter().any(|words| clause.starts_with(words))
+}
+
+/// The per cent of a clause about a share of the time; absent of other clauses.
 fn share(clause: &str) -> Option<(ShareOfTime, f64)> {
     let kind = match () {
         _ if clause.contains("stolen") => ShareOfTime::Stolen,
+        _ if clause.starts_with("others had ") => ShareOfTime::Others,
         _ if clause.contains("stalled") => ShareOfTime::Stalled,
         _ => return None,
     };
@@ -70,6 +81,20 @@ mod tests {
         assert!(!is_marked(&stolen("0.5")) && !is_marked(&stolen("1.6")));
         assert!(is_marked(&stolen("3.0")) && !is_too_much(&stolen("3.0")));
         assert!(is_too_much(&stolen("40.0")));
+    }
+
+    #[test]
+    fn processors_that_others_had_are_told_apart_by_their_share() {
+        let others = |pct: &str| with(&format!("others had the clients' processors for {pct} % of the time"));
+        assert!(is_marked(&others("3.0")) && !is_too_much(&others("24.9")));
+        assert!(is_too_much(&others("25.0")));
+    }
+
+    #[test]
+    fn a_pause_is_always_too_much() {
+        for clause in ["everything stood still for 0.6 s", "its processes were stopped for 4.0 s"] {
+            assert!(is_marked(&with(clause)) && is_too_much(&with(clause)), "{clause}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use procfs::process::Process;
 use procfs::{Current, CurrentSI, KernelStats, Meminfo, MemoryPressure};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::tree::Tree;
 use frequency::{CpuTime, Frequency};
@@ -28,6 +29,11 @@ pub const WAITING_TASKS: f64 = 0.5;
 pub const AVAILABLE_SHARE: f64 = 0.05;
 /// From this share of the time on, stalls for want of memory are worth a note.
 pub const STALLED_SHARE: f64 = 0.01;
+
+/// Whether the kernel tells how long a thread waits for a processor: where it does not, all figures are 0.
+pub fn are_waits_told() -> bool {
+    Process::myself().and_then(|process| process.schedstat()).is_ok_and(|told| told.pcount > 0)
+}
 
 /// Watches the machine from `new` to `finish`.
 #[derive(Debug)]
@@ -58,6 +64,8 @@ struct MachineReading {
     /// Time in which some task stalled for want of memory, where the kernel has PSI.
     stalled_s: Option<f64>,
     worker: Option<WorkerUsage>,
+    /// CPU time of this process, which watches.
+    own_s: f64,
 }
 
 /// CPU time, s, and threads of the worker and its descendants.
@@ -73,7 +81,7 @@ impl WorkerUsage {
     }
 }
 
-/// CPU time, s, and waiting tasks of all but the worker, summed over the times between two looks that both saw it.
+/// CPU time, s, and waiting tasks of all but the worker and this process, summed over the times between two looks that both saw it.
 #[derive(Debug, Default)]
 struct Others {
     seconds: f64,
@@ -157,7 +165,8 @@ impl Others {
     fn add(&mut self, before: &MachineReading, now: &MachineReading) {
         let (Some(then), Some(worker)) = (before.worker, now.worker) else { return };
         self.seconds += now.at_s - before.at_s;
-        self.cpu_s += (now.busy_s - before.busy_s) - (worker.cpu_s - then.cpu_s).max(0.0);
+        let known_s = (worker.cpu_s - then.cpu_s).max(0.0) + (now.own_s - before.own_s).max(0.0);
+        self.cpu_s += (now.busy_s - before.busy_s) - known_s;
         self.looks += 1;
         // Only tasks beyond the processors, and beyond those that the worker's threads and this look explain, count as
         // waiting.
@@ -219,7 +228,14 @@ fn read(origin: Instant, clients: &[u32]) -> Option<MachineReading> {
         available_kib: memory.as_ref().and_then(|memory| memory.mem_available).map(|bytes| bytes / 1024),
         stalled_s: pressure.map(|pressure| pressure.some.total as f64 / 1e6),
         worker: clients.iter().map(|pid| usage(*pid, ticks)).reduce(|sum, more| Some(sum?.and(more?))).flatten(),
+        own_s: own_s(),
     })
+}
+
+/// CPU seconds of this process.
+fn own_s() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Seconds of a processor, or of all.
@@ -262,6 +278,7 @@ mod tests {
             available_kib: Some(1 << 19),
             stalled_s: Some(0.0),
             worker: Some(WorkerUsage { cpu_s: seconds * 2.0, threads: 2 }),
+            own_s: 0.0,
         }
     }
 
@@ -304,6 +321,11 @@ mod tests {
         assert_eq!(notes, ["other processes and the kernel's own threads used 0.7 CPUs"]);
         // The same on a machine of 128 processors is less than its clock's ticks can tell.
         assert_eq!(sentences(|s, reading| (reading.busy_s, reading.cpus) = (s * 2.7, 128)), [""; 0]);
+    }
+
+    #[test]
+    fn the_process_that_watches_is_nobody_else() {
+        assert_eq!(sentences(|s, reading| (reading.busy_s, reading.own_s) = (s * 2.7, s * 0.7)), [""; 0]);
     }
 
     #[test]

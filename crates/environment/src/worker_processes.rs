@@ -122,6 +122,16 @@ impl WorkerProcesses {
         self.clients.iter().try_for_each(|client| client.stand_still(still))
     }
 
+    /// Whether all that live are stopped by a signal.
+    pub fn are_stopped(&self) -> bool {
+        let mut living = self.clients.iter().zip(&self.ended).filter(|(_, ended)| ended.is_none()).peekable();
+        let is_stopped = |worker: &WorkerProcess| {
+            let stat = Process::new(worker.pid() as i32).and_then(|process| process.stat());
+            stat.is_ok_and(|stat| stat.state == 'T')
+        };
+        living.peek().is_some() && living.all(|(worker, _)| is_stopped(worker))
+    }
+
     /// Kills all that live, each with its descendants. [`WorkerProcesses::reap`] then reports them.
     pub fn kill(&self) -> io::Result<()> {
         self.clients.iter().try_for_each(WorkerProcess::kill)

@@ -1,7 +1,8 @@
 //! The watch over a real machine.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use kvdyno_environment::interference::InterferenceMonitor;
 use kvdyno_environment::process::spawn;
@@ -11,11 +12,11 @@ fn a_busy_neighbour_is_told_of() {
     let mut watch = InterferenceMonitor::new();
     let worker = spawn(Command::new("sleep").arg("1000")).unwrap();
     watch.sample(&[worker.pid()]);
-    // Even on a crowded machine, a process other than the worker uses this processor.
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(1) {
-        std::hint::black_box(start);
-    }
+    let mut neighbour = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    thread::sleep(Duration::from_secs(1));
+    // Even on a crowded machine it gets a part of a processor, and others have the rest.
+    neighbour.kill().unwrap();
+    neighbour.wait().unwrap();
     watch.sample(&[worker.pid()]);
     let notes = watch.finish();
     assert!(

@@ -24,6 +24,7 @@ mod faults;
 mod for_programs;
 mod hostile;
 mod install;
+mod interference;
 mod limits;
 mod lost_pipe;
 mod memory_limit;

@@ -41,6 +41,10 @@ pub struct ObservedEnvironment {
     /// be made. Empty in older results.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
+    /// The share of the measured part in which clients waited for a processor that others had, of 1; absent if the
+    /// kernel does not tell how long a thread waits, and in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others_share: Option<f64>,
     /// Interference with the trial, a clause each.
     pub interference: Vec<String>,
 }

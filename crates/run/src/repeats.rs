@@ -191,13 +191,13 @@ impl<'a> Repeats<'a> {
         RepeatDecision::Done
     }
 
-    /// The repeat that this one does again. If results decide, at most half of the repeats, but at least one, are done
-    /// again.
+    /// The repeat that this one does again. At most a third of all repeats, but one at least, are for others that were
+    /// disturbed: on a machine that never comes to rest the time is better told than spent.
     fn again<'b>(&self, repeat: u32, interfered: &'b [Interfered]) -> Option<&'b Interfered> {
         if let Some(known) = self.repeated(repeat) {
             return interfered.iter().find(|one| one.repeat == known.repeat);
         }
-        let most = ((repeat - 1) as usize / 2).max(1);
+        let most = (repeat as usize / 3).max(1);
         owed(interfered, &self.saved.repeated).filter(|_| self.saved.repeated.len() < most)
     }
 

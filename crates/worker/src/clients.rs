@@ -18,6 +18,7 @@ use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
 use crate::slices::{SlicePart, SlicedClient, pin_to};
+use crate::thread_accounts::ThreadAccounts;
 use crate::trial::{Measured, NotRun, Trial, failed};
 use crate::usage::{Usage, UsedSoFar};
 use crate::workloads::role::RoleClock;
@@ -265,6 +266,7 @@ impl<C: RoleClock> Trial<'_, C> {
         if self.spec.slices.is_some() {
             return self.work_in_slices(driver, client, work.as_mut());
         }
+        let accounts = ThreadAccounts::of_this_thread(false);
         self.warm_up(&mut driver, work.as_mut());
         warmed_up();
         let primary = client.is_primary(workload);
@@ -273,6 +275,7 @@ impl<C: RoleClock> Trial<'_, C> {
             _ => u64::MAX,
         };
         let limit = Limit { until: &control.run_until, operations };
+        let began = accounts.read();
         let from = self.clock.now();
         stats.measured.iter().for_each(|ops| ops.from.store(from, Ordering::Relaxed));
         if !control.is_stop_requested() {
@@ -280,6 +283,7 @@ impl<C: RoleClock> Trial<'_, C> {
             work.run(&mut driver, &stats.measured, limit);
             bump(&stats.slices.alone.cpu_ns, clock::thread_cpu_ns().saturating_sub(cpu_before));
         }
+        stats.times.note(&began, &accounts.read());
         if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
             control.run_until.store(0, Ordering::SeqCst);
         }

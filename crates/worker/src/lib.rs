@@ -24,6 +24,7 @@ mod segment;
 pub mod shared;
 pub mod slices;
 mod spec;
+mod thread_accounts;
 mod trial;
 mod usage;
 pub mod worker;

@@ -7,8 +7,9 @@ use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, Pacing, SeriesPo
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
 use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, PacingStats, SharedMemory};
-use crate::slices::{PartTimes, SliceStats, WorkTotals};
+use crate::slices::{SliceStats, WorkTotals};
 use crate::spec::KnownContents;
+use crate::thread_accounts::PartTimes;
 use crate::workloads::{VersionsAdded, WorkloadSpec, present_after};
 
 /// Reads the memory of a trial while a worker writes it.
@@ -85,7 +86,7 @@ pub struct ClientWork {
     pub cpu_s: f64,
 }
 
-/// The time of clients in parts of their slices.
+/// The time of clients in the measured part, or in parts of their slices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientTimes {
     /// From their beginnings to their ends, ns.
@@ -249,12 +250,20 @@ impl<'a> Observer<'a> {
 
     /// The times of all clients together in the first parts of their slices.
     pub fn lead_times(&self) -> ClientTimes {
-        self.times(|slices| &slices.lead)
+        self.times(|stats| &stats.slices.lead)
     }
 
     /// The times of all clients together in the counted parts of their slices.
     pub fn counted_times(&self) -> ClientTimes {
-        self.times(|slices| &slices.counted)
+        self.times(|stats| &stats.slices.counted)
+    }
+
+    /// The times of all clients together in the measured part: of the whole of it, or of the counted parts of slices.
+    pub fn measured_times(&self) -> ClientTimes {
+        match self.slices() {
+            0 => self.times(|stats| &stats.times),
+            _ => self.counted_times(),
+        }
     }
 
     /// The slices of the measured part, with their first parts, of all clients together. Without slices it has CPU time
@@ -276,9 +285,9 @@ impl<'a> Observer<'a> {
         ClientWork { operations: sum(|work| &work.operations), cpu_s: sum(|work| &work.cpu_ns) as f64 / 1e9 }
     }
 
-    fn times(&self, part: fn(&SliceStats) -> &PartTimes) -> ClientTimes {
+    fn times(&self, part: fn(&ClientStats) -> &PartTimes) -> ClientTimes {
         let sum = |word: fn(&PartTimes) -> &AtomicU64| {
-            let words = self.clients.iter().map(|stats| word(part(&stats.slices)));
+            let words = self.clients.iter().map(|stats| word(part(stats)));
             words.map(|word| word.load(Ordering::Relaxed)).fold(0, u64::saturating_add)
         };
         ClientTimes {

@@ -173,6 +173,15 @@ fn implausible_client(
         let slices = stats.slices.exceeding((most as f64 / span.per_ns) as u64, most, processors());
         slices.map(|(what, count, bound)| format!("{count} {what}, where {bound} can be"))
     };
+    let of_times = || {
+        let times = &stats.times;
+        let ns = (most as f64 / span.per_ns) as u64;
+        let words =
+            [("wall", &times.wall_ns), ("on a processor", &times.cpu_ns), ("in wait for one", &times.delayed_ns)];
+        let counts = words.into_iter().map(|(what, word)| (what, word.load(Ordering::Relaxed)));
+        let exceeded = counts.into_iter().find(|(_, count)| *count > ns);
+        exceeded.map(|(what, count)| format!("{count} nanoseconds {what} in {ns}"))
+    };
     let of_workload = || {
         let bounds = workload.name.most_counted(&workload.parameters.data, most);
         let counts = stats.counters().into_iter().zip(bounds).enumerate();
@@ -186,6 +195,7 @@ fn implausible_client(
     };
     exceeded
         .or_else(of_slices)
+        .or_else(of_times)
         .or_else(of_workload)
         .or_else(|| implausible_part(&stats.warmup, stats, workload, span, None))
         .or_else(|| implausible_part(&stats.measured, stats, workload, span, operations))
@@ -300,7 +310,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_told() {
         type Lie = fn(&SharedMemory);
-        let lies: [(Lie, &str); 17] = [
+        let lies: [(Lie, &str); 20] = [
             (|shared| shared.control().set_ticks_per_ns(f64::NAN), "of the lab's rate"),
             (|shared| shared.control().set_ticks_per_ns(1e9), "of the lab's rate"),
             (|shared| shared.control().measured_from.store(0, Ordering::Relaxed), "the measured part never began"),
@@ -318,6 +328,9 @@ mod tests {
             (|shared| shared.client_stats()[0].slices.counted.delayed_ns.store(1 << 60, LIE), "in wait for one"),
             (|shared| shared.client_stats()[0].slices.duets.operations.store(1 << 60, LIE), "operations in duets"),
             (|shared| shared.client_stats()[0].slices.duets.cpu_ns.store(1 << 60, LIE), "on a processor in duets"),
+            (|shared| shared.client_stats()[0].times.wall_ns.store(1 << 60, LIE), "nanoseconds wall in"),
+            (|shared| shared.client_stats()[0].times.cpu_ns.store(1 << 60, LIE), "nanoseconds on a processor in"),
+            (|shared| shared.client_stats()[0].times.delayed_ns.store(1 << 60, LIE), "nanoseconds in wait for one in"),
         ];
         for (lie, words) in lies {
             let (shared, clock) = sound();

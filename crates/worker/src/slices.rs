@@ -8,17 +8,16 @@
 //! the whole slice.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags};
 use rustix::thread::futex::{Flags, wait, wake};
 use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, Clock};
 use crate::counter::bump;
+use crate::thread_accounts::{PartTimes, Reading, ThreadAccounts};
 use crate::usage::Usage;
 
 /// The part of a trial's specification that says that it works in slices.
@@ -158,26 +157,6 @@ fn wake_all(word: &AtomicU32) {
     let _ = wake(word, Flags::empty(), u32::MAX >> 1);
 }
 
-/// The time of a client's thread in parts of its slices.
-#[repr(C)]
-#[derive(Debug)]
-pub struct PartTimes {
-    /// From their beginnings to their ends, ns.
-    pub wall_ns: AtomicU64,
-    /// On a processor, ns.
-    pub cpu_ns: AtomicU64,
-    /// In wait for a processor, ns.
-    pub delayed_ns: AtomicU64,
-}
-
-impl PartTimes {
-    fn note(&self, from: &Reading, until: &Reading) {
-        bump(&self.wall_ns, until.wall_ns.saturating_sub(from.wall_ns));
-        bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
-        bump(&self.delayed_ns, until.delayed_ns.saturating_sub(from.delayed_ns));
-    }
-}
-
 /// A client's slices together. All zero: it works in none.
 #[repr(C, align(128))]
 #[derive(Debug)]
@@ -284,46 +263,6 @@ impl SliceStats {
         self.counted.note(from, until);
         self.used.note(from, until);
     }
-}
-
-/// The accounts of a thread at a moment.
-struct Reading {
-    wall_ns: u64,
-    cpu_ns: u64,
-    delayed_ns: u64,
-    /// The usage of its process, if this client notes that.
-    used: Option<Usage>,
-}
-
-/// The accounts of the thread that made it.
-struct ThreadAccounts {
-    /// `/proc/thread-self/schedstat`; absent where the kernel has none.
-    schedstat: Option<OwnedFd>,
-    notes_process: bool,
-}
-
-impl ThreadAccounts {
-    fn of_this_thread(notes_process: bool) -> ThreadAccounts {
-        let open = rustix::fs::open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        ThreadAccounts { schedstat: open.ok(), notes_process }
-    }
-
-    fn read(&self) -> Reading {
-        Reading {
-            wall_ns: clock::monotonic_ns(),
-            cpu_ns: clock::thread_cpu_ns(),
-            delayed_ns: self.schedstat.as_ref().and_then(delayed_ns).unwrap_or(0),
-            used: self.notes_process.then(Usage::now),
-        }
-    }
-}
-
-/// The second figure of `/proc/PID/task/TID/schedstat`: the time in wait for a processor (the kernel's
-/// Documentation/scheduler/sched-stats.rst).
-fn delayed_ns(schedstat: &OwnedFd) -> Option<u64> {
-    let mut text = [0; 96];
-    let size = rustix::io::pread(schedstat, &mut text, 0).ok()?;
-    std::str::from_utf8(&text[..size]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// A client's way through its slices.

@@ -43,7 +43,7 @@ impl PairedRatios {
         let by_slices =
             |ratio: &PairedRatio| Some(PairedRatio { log_ratio: ratio.by_slices?, by_slices: None, ..*ratio });
         let ratios = self.ratios.iter().filter_map(by_slices).collect();
-        PairedRatios { ratios, unsure: self.unsure, figure: self.figure }
+        PairedRatios { ratios, ..*self }
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
             PairedRatio { repeat, log_ratio, by_slices: Some(log_ratio + difference + noise * off), round: None }
         };
         let ratios = (1..).zip(&up_and_down).map(ratio).collect();
-        PairedRatios { ratios, unsure: None, figure: VerdictFigure::CpuTime }
+        PairedRatios { ratios, figure: VerdictFigure::CpuTime, ..PairedRatios::default() }
     }
 
     #[test]

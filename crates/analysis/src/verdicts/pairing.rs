@@ -106,6 +106,7 @@ mod tests {
     use kvdyno_results::latency_log::LatencyLog;
     use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, ReadBack, TrialKey};
 
+    use super::super::level::Looks;
     use super::super::{Terms, Verdict, VerdictFigure, compare};
     use super::*;
     use crate::Series;
@@ -172,6 +173,32 @@ mod tests {
         assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
         results[2].environment.interference = stolen;
         assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Interference));
+    }
+
+    fn disturb(result: &mut TrialResult) {
+        let others = "others had the clients' processors for 48.0 % of the time";
+        result.environment.interference = vec![others.to_owned()];
+    }
+
+    #[test]
+    fn a_disturbed_repeat_is_dropped() {
+        let mut results = beside(&[(900.0, 100.0), (50.0, 100.0), (902.0, 100.0), (898.0, 100.0)]);
+        assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::CannotTell);
+        disturb(&mut results[2]);
+        let ratios = of(&results);
+        assert_eq!(
+            (ratios.ratios.iter().map(|pair| pair.repeat).collect::<Vec<_>>(), ratios.dropped),
+            (vec![1, 3, 4], 1)
+        );
+        assert_eq!(compare(&ratios, &Terms::default()).verdict, Verdict::Faster);
+    }
+
+    #[test]
+    fn too_few_repeats_are_left_because_of_others() {
+        let mut results = beside(&[(900.0, 100.0), (50.0, 100.0), (902.0, 100.0)]);
+        disturb(&mut results[3]);
+        let terms = Terms { looks: Looks::AfterEach, ..Terms::default() };
+        assert_eq!(compare(&of(&results), &terms).unsure, Some(Unsure::Interference));
     }
 
     /// Trials of a duet: operations for each CPU second, and the rates of each by itself, of `lmdb` and `bdb`.

@@ -74,26 +74,31 @@ pub enum Standing {
 }
 
 impl MeasuredCell {
-    /// Its ratios to another that is measured by the same figure.
+    /// Its ratios to another that is measured by the same figure. Repeats that others disturbed are dropped for both; if
+    /// those are half of all, nothing can be said.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
+        let is_disturbed =
+            |repeat: &u32| self.with_interference.contains(repeat) || other.with_interference.contains(repeat);
+        let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
+        let (disturbed, calm): (BTreeSet<u32>, BTreeSet<u32>) = in_both.copied().partition(is_disturbed);
+        let are_too_many = !disturbed.is_empty() && disturbed.len() >= calm.len();
+        let is_kept = |repeat: &u32| are_too_many || calm.contains(repeat);
         let by_slices = |repeat: &u32| Some((self.alone.get(repeat)? / other.alone.get(repeat)?).ln());
         let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
-        let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
+        let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat) && is_kept(repeat));
         let of_one_load = |repeat: &u32| Some((*repeat, both(repeat).filter(|(one, other)| one.load == other.load)?));
         let rounds = rounds(&in_both.filter_map(of_one_load).collect());
         let ratio = |(repeat, figure): (&u32, &f64)| {
-            let log_ratio = (figure / other.figures.get(repeat)?).ln();
+            let log_ratio = (figure / other.figures.get(repeat).filter(|_| is_kept(repeat))?).ln();
             let round = rounds.get(repeat).copied();
             Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
         let unsure = self.unsure.or(other.unsure);
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
-        let suffers =
-            |pair: &&PairedRatio| [self, other].iter().any(|cell| cell.with_interference.contains(&pair.repeat));
-        let suffering = ratios.iter().filter(suffers).count();
-        let interference = (suffering > 0 && 2 * suffering >= ratios.len()).then_some(Unsure::Interference);
-        PairedRatios { ratios, unsure: unsure.or(kept).or(interference), figure: self.figure }
+        let interference = are_too_many.then_some(Unsure::Interference);
+        let dropped = if are_too_many { 0 } else { disturbed.len() };
+        PairedRatios { ratios, dropped, unsure: unsure.or(kept).or(interference), figure: self.figure }
     }
 
     /// The reason why nothing may be said of it, if more repeats do not mend that.
@@ -120,7 +125,10 @@ impl MeasuredCell {
     }
 
     pub(super) fn logs(&self) -> Vec<f64> {
-        self.figures.values().map(|figure| figure.ln()).collect()
+        let is_calm = |repeat: &u32| !self.with_interference.contains(repeat);
+        let calm = self.figures.keys().filter(|repeat| is_calm(repeat)).count();
+        let is_kept = |repeat: &u32| 2 * calm <= self.figures.len() || is_calm(repeat);
+        self.figures.iter().filter(|(repeat, _)| is_kept(repeat)).map(|(_, figure)| figure.ln()).collect()
     }
 }
 
@@ -170,7 +178,13 @@ impl Rivals {
 
     /// A pair, not adjusted for others.
     fn by_itself(&self, (one, other): (usize, usize), terms: &Terms) -> Pairing {
-        Pairing { one, other, comparison: compare(&self.cells[one].over(&self.cells[other]), terms) }
+        Pairing { one, other, comparison: compare(&self.ratios(one, other), terms) }
+    }
+
+    /// The ratios of a pair. A repeat that others disturbed for one is dropped for all: they were measured side by side.
+    fn ratios(&self, one: usize, other: usize) -> PairedRatios {
+        let disturbed = self.cells.iter().flat_map(|cell| &cell.with_interference).copied().collect();
+        MeasuredCell { with_interference: disturbed, ..self.cells[one].clone() }.over(&self.cells[other])
     }
 
     /// The pairs that answer a question, as a family.
@@ -206,8 +220,7 @@ impl Rivals {
     }
 
     fn family(&self, pairs: Vec<(usize, usize)>, terms: &Terms) -> Vec<Pairing> {
-        let ratios: Vec<PairedRatios> =
-            pairs.iter().map(|(one, other)| self.cells[*one].over(&self.cells[*other])).collect();
+        let ratios: Vec<PairedRatios> = pairs.iter().map(|(one, other)| self.ratios(*one, *other)).collect();
         let comparisons = compare_family(&ratios, terms);
         let pairing = |((one, other), comparison)| Pairing { one, other, comparison };
         pairs.into_iter().zip(comparisons).map(pairing).collect()

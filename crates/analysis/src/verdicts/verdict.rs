@@ -113,6 +113,8 @@ pub struct PairedRatio {
 pub struct PairedRatios {
     /// Repeats in which both finished, in order.
     pub ratios: Vec<PairedRatio>,
+    /// The number of repeats that were dropped because others took too much of the machine.
+    pub dropped: usize,
     /// A reason why nothing may be said, whatever the ratios are.
     pub unsure: Option<Unsure>,
     /// The figure that all of them are of.
@@ -261,7 +263,9 @@ impl PairedRatios {
             repeats if repeats < looks.fewest() => Some(Unsure::TooFew { repeats, needed: looks.fewest() }),
             _ => None,
         };
-        self.unsure.or(few)
+        // With those that were dropped there would have been enough.
+        let of_interference = self.dropped > 0 && self.ratios.len() + self.dropped >= looks.fewest();
+        self.unsure.or(if of_interference { few.and(Some(Unsure::Interference)) } else { few })
     }
 }
 

@@ -35,7 +35,7 @@ use tempfile::TempDir;
 pub use hlog::interval_log;
 pub use machine::LoopDevice;
 pub use outcome::{EndedTrial, Ran, squeezed};
-pub use rights::{may_mount, may_set_the_environment};
+pub use rights::{may_mount, may_set_the_environment, pass_over};
 pub use running::{HANG, NEVER, RunningKvdyno, eventually, side_by_side};
 pub use small_filesystem::SmallFilesystem;
 

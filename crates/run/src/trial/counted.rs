@@ -34,6 +34,8 @@ pub(super) struct Counted {
     pub(super) client_cpu_s: f64,
     /// Slices of its measured part, and the times of its clients in these.
     slices: (u64, ClientTimes),
+    /// The times of its clients in the measured part.
+    pub(super) times: ClientTimes,
 }
 
 impl Counted {
@@ -51,6 +53,7 @@ impl Counted {
             histograms: LatencyLog::new(),
             client_cpu_s: 0.0,
             slices: Default::default(),
+            times: ClientTimes::default(),
         }
     }
 
@@ -84,6 +87,7 @@ impl Counted {
             histograms: observer.histograms().into_iter().collect(),
             client_cpu_s: observer.work_alone().cpu_s,
             slices: (observer.slices(), observer.counted_times()),
+            times: observer.measured_times(),
         }
     }
 

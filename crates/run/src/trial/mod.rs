@@ -5,9 +5,12 @@
 mod bounds;
 mod context;
 mod counted;
+mod lab_cpu;
 mod lab_error;
 pub(crate) mod logs;
+mod others;
 mod padding;
+mod pauses;
 mod reports;
 mod resources;
 mod result;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use kvdyno_engine::EngineSettings;
+use kvdyno_environment::interference::are_waits_told;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_experiment::RunKey;
@@ -20,6 +21,7 @@ use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 use super::bounds::Bounds;
 use super::context::{TrialContext, TrialRequest, WORKER_LOG};
 use super::counted::Counted;
+use super::others::{Demand, clause};
 use super::watching::{Termination, Watched};
 
 /// Facts that the parent took from the operating system beside the worker's account.
@@ -38,7 +40,8 @@ pub(super) fn result(
     watched: Watched,
     extras: OsExtras,
 ) -> TrialResult {
-    let environment = observed_environment(context, report.as_ref(), &watched, &extras.bounds);
+    let others_share = others_share(context, counted, report.as_ref(), watched.lab_cpu_s);
+    let environment = observed_environment(context, report.as_ref(), &watched, &extras.bounds, others_share);
     let counts = TrialCounts {
         parameters: &context.planned.workload.parameters,
         operations: &counted.operations,
@@ -155,10 +158,30 @@ fn observed_environment(
     report: Option<&WorkerReport>,
     watched: &Watched,
     bounds: &Bounds,
+    others_share: Option<f64>,
 ) -> ObservedEnvironment {
     let of_worker = report.map(|report| report.state.clone()).unwrap_or_default();
-    let of_worker = ObservedEnvironment { interference: watched.interference.clone(), ..of_worker };
+    let interference = clause(others_share).into_iter().chain(watched.interference.iter().cloned()).collect();
+    let of_worker = ObservedEnvironment { others_share, interference, ..of_worker };
     bounds.complete(context, watched.account.os.wall_s, of_worker)
+}
+
+/// The share of the measured part in which others had the clients' processors.
+fn others_share(
+    context: &TrialContext<'_>,
+    counted: &Counted,
+    report: Option<&WorkerReport>,
+    lab_cpu_s: f64,
+) -> Option<f64> {
+    let window = report.and_then(|report| report.window.as_ref()).filter(|_| are_waits_told())?;
+    let demand = Demand {
+        clients: context.planned.workload.roles().len() as u32,
+        processors: context.environment.placement.cpus().len() as u32,
+        times: counted.times,
+        cpu_s: window.user_s + window.sys_s,
+        lab_cpu_s,
+    };
+    demand.others_share()
 }
 
 /// A trial fails if its worker observed another state than the one that was set: it measured something else.

@@ -7,6 +7,7 @@ use kvdyno_worker::shared::WorkerState;
 use kvdyno_worker::slices::{Slice, SliceMoment};
 
 use super::lab_error::Attempt;
+use super::pauses::Clocks;
 use super::watching::{Termination, Watching};
 
 /// By how much a slice may be over its time longer than a worker may hang.
@@ -49,13 +50,21 @@ impl Watching<'_> {
         if let Some(standing) = &mut self.standing {
             standing.due = Instant::now() + slice.lead + slice.length;
         }
+        self.counted_before_s = self.observer.counted_s();
+        self.pauses.begin_slice(Clocks::now());
+        self.lab_cpu.begin();
         self.observer.control().slices.order(slice, moment);
     }
 
     /// Whether its slice is over, or need not be waited for; waits for at most `time`.
     pub(super) fn is_slice_over(&mut self, time: Duration) -> bool {
         let clients = self.context.planned.workload.roles().len() as u32;
-        if self.is_leaving() || self.observer.control().slices.wait_ended(clients, time) {
+        if self.is_leaving() {
+            return true;
+        }
+        let is_over = self.observer.control().slices.wait_ended(clients, time);
+        self.look_into_slice();
+        if is_over {
             return true;
         }
         let patience =
@@ -77,6 +86,10 @@ impl Watching<'_> {
             return;
         }
         if !slice.is_duet {
+            self.lab_cpu.look();
+            let counted_s = (self.observer.counted_s() - self.counted_before_s).max(0.0);
+            let counted = Duration::try_from_secs_f64(counted_s).unwrap_or_default();
+            self.pauses.end_slice(counted.saturating_sub(slice.length));
             self.row();
         }
     }

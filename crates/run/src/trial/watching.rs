@@ -17,7 +17,9 @@ use kvdyno_worker::{Observer, Snapshot, TrialClock};
 
 use super::bounds::Bounds;
 use super::context::{TrialContext, taken_kib};
+use super::lab_cpu::LabCpu;
 use super::lab_error::{Attempt, LabError};
+use super::pauses::{Clocks, Pauses};
 use super::resources::ResourceLog;
 use super::slice_cpu::SliceCpu;
 use super::standing::Standing;
@@ -63,6 +65,8 @@ pub(super) struct Watched {
     /// The most that was not on the storage yet after a slice, KiB.
     pub(super) dirty_kib: Option<u64>,
     pub(super) interference: Vec<String>,
+    /// The lab's own CPU time in the measured part, seconds.
+    pub(super) lab_cpu_s: f64,
 }
 
 /// Looks at a worker until it ends.
@@ -77,11 +81,17 @@ pub(super) struct Watching<'a> {
     /// Processes of the trials that its design runs beside it: they are no interference.
     beside: Vec<u32>,
     pub(super) bounds: &'a mut Bounds,
-    begun: Instant,
+    pub(super) begun: Instant,
     /// The state of the worker, which only goes forward, and since when that is seen.
-    state: (WorkerState, Instant),
+    pub(super) state: (WorkerState, Instant),
+    /// Operations so far, at the last look.
+    pub(super) counted: u64,
     /// Operations at the last change, and when that was.
-    last_change: (u64, Instant),
+    pub(super) last_change: (u64, Instant),
+    pub(super) pauses: Pauses,
+    pub(super) lab_cpu: LabCpu,
+    /// The counted time of its slices before the one under way, seconds.
+    pub(super) counted_before_s: f64,
     interval: Duration,
     last_row: (Snapshot, Instant),
     second: Instant,
@@ -131,7 +141,11 @@ impl<'a> Watching<'a> {
             bounds,
             begun: now,
             state: (WorkerState::Starting, now),
+            counted: 0,
             last_change: (0, now),
+            pauses: Pauses::new(Clocks::now()),
+            lab_cpu: LabCpu::default(),
+            counted_before_s: 0.0,
             interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
             last_row: (Snapshot::default(), now),
             second: now,
@@ -176,7 +190,9 @@ impl<'a> Watching<'a> {
         if self.account.is_some() {
             return true;
         }
-        let waited = self.processes.wait_event(time.min(self.interval)).and_then(|()| self.reap());
+        let waited = self.processes.wait_event(time.min(self.interval));
+        self.look_at_clocks();
+        let waited = waited.and_then(|()| self.reap());
         if let Err(cause) = waited {
             // Processes that cannot be waited for have no account; their handles end them.
             self.termination.get_or_insert(Termination::Lab(LabError::new("watch the worker", cause)));
@@ -220,7 +236,8 @@ impl<'a> Watching<'a> {
             db_peak_kib: self.db_peak_kib,
             cpu,
             dirty_kib,
-            interference: self.monitor.finish(),
+            interference: self.pauses.clauses().into_iter().chain(self.monitor.finish()).collect(),
+            lab_cpu_s: self.lab_cpu.seconds(),
         })
     }
 
@@ -299,8 +316,7 @@ impl<'a> Watching<'a> {
                 "what lies in the trial's shared memory cannot be true: {audited} records were read back"
             )));
         }
-        let counted = self.observer.warmup().operations().saturating_add(self.observer.measured().operations());
-        let operations = counted.saturating_add(audited);
+        let operations = self.counted.saturating_add(audited);
         if operations > self.last_change.0 || self.stands_still() {
             self.last_change = (operations, now);
         }
@@ -394,6 +410,9 @@ impl<'a> Watching<'a> {
             self.first_look = snapshot.clone();
             self.last_row = (snapshot, now);
             self.resources.begin();
+            if self.standing.is_none() {
+                self.lab_cpu.begin();
+            }
             return;
         }
         let end_before_s = self.series.last().map_or(0.0, |row| row.end_s);
@@ -410,6 +429,9 @@ impl<'a> Watching<'a> {
         self.rates = (rate(false), rate(true));
         // After the measured part nothing is counted any more, and a row of zeros would be none of it.
         if control.state() == WorkerState::Measuring {
+            if self.standing.is_none() {
+                self.lab_cpu.look();
+            }
             self.series.extend(rows);
             let is_alone = self.standing.is_none() && self.beside.is_empty();
             self.resources.look((end_s, seconds), self.processes.resident_kib(), is_alone);

@@ -1,0 +1,70 @@
+//! The kernel's accounts of a client's thread, read before and after a part of a trial and never within it.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicU64;
+
+use rustix::fs::{Mode, OFlags};
+
+use crate::clock;
+use crate::counter::bump;
+use crate::usage::Usage;
+
+/// The time of a client's thread in the measured part, or in parts of its slices.
+#[repr(C)]
+#[derive(Debug)]
+pub struct PartTimes {
+    /// From their beginnings to their ends, ns.
+    pub wall_ns: AtomicU64,
+    /// On a processor, ns.
+    pub cpu_ns: AtomicU64,
+    /// In wait for a processor, ns.
+    pub delayed_ns: AtomicU64,
+}
+
+impl PartTimes {
+    pub(crate) fn note(&self, from: &Reading, until: &Reading) {
+        bump(&self.wall_ns, until.wall_ns.saturating_sub(from.wall_ns));
+        bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
+        bump(&self.delayed_ns, until.delayed_ns.saturating_sub(from.delayed_ns));
+    }
+}
+
+/// The accounts of a thread at a moment.
+pub(crate) struct Reading {
+    pub(crate) wall_ns: u64,
+    pub(crate) cpu_ns: u64,
+    delayed_ns: u64,
+    /// The usage of its process, if this client notes that.
+    pub(crate) used: Option<Usage>,
+}
+
+/// The accounts of the thread that made it.
+pub(crate) struct ThreadAccounts {
+    /// `/proc/thread-self/schedstat`; absent where the kernel has none.
+    schedstat: Option<OwnedFd>,
+    notes_process: bool,
+}
+
+impl ThreadAccounts {
+    pub(crate) fn of_this_thread(notes_process: bool) -> ThreadAccounts {
+        let open = rustix::fs::open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        ThreadAccounts { schedstat: open.ok(), notes_process }
+    }
+
+    pub(crate) fn read(&self) -> Reading {
+        Reading {
+            wall_ns: clock::monotonic_ns(),
+            cpu_ns: clock::thread_cpu_ns(),
+            delayed_ns: self.schedstat.as_ref().and_then(delayed_ns).unwrap_or(0),
+            used: self.notes_process.then(Usage::now),
+        }
+    }
+}
+
+/// The second figure of `/proc/PID/task/TID/schedstat`: the time in wait for a processor (the kernel's
+/// Documentation/scheduler/sched-stats.rst).
+fn delayed_ns(schedstat: &OwnedFd) -> Option<u64> {
+    let mut text = [0; 96];
+    let size = rustix::io::pread(schedstat, &mut text, 0).ok()?;
+    std::str::from_utf8(&text[..size]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+}
