@@ -3,7 +3,7 @@
 use kvdyno_results::{Phase, RequestedWork};
 
 use crate::Cell;
-use crate::verdicts::{Compared, Rivals, measured};
+use crate::verdicts::{Aspect, Rivals, measured};
 
 /// The cells of setups that were asked for the same work.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ impl SameWork {
     }
 
     /// Its cells as they are compared by one aspect of their work.
-    pub fn rivals(&self, all: &[&Cell<'_>], compared: Compared) -> Rivals {
+    pub fn rivals(&self, all: &[&Cell<'_>], compared: Aspect) -> Rivals {
         Rivals { cells: self.of(all).into_iter().map(|cell| measured(cell, compared)).collect() }
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use kvdyno_analysis::verdicts::{Compared, Terms, compare, have_cpu_time, paired};
+use kvdyno_analysis::verdicts::{Aspect, Terms, compare, have_cpu_time, paired};
 use kvdyno_analysis::{Series, cells};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{Phase, Side, TrialKey, TrialResult};
@@ -71,7 +71,7 @@ fn log_ratio(results: &[TrialResult], one: &str, other: &str) -> Option<f64> {
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     let of = |engine: &str| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine);
     let both = [of(one)?, of(other)?];
-    let compared = if have_cpu_time(&both) { Compared::CpuTime } else { Compared::Throughput(Side::Reads) };
+    let compared = if have_cpu_time(&both) { Aspect::CpuTime } else { Aspect::Throughput(Side::Reads) };
     let pair = paired(both[0], both[1], compared);
     Some(compare(&pair, &Terms::default()).ratio?.ln())
 }

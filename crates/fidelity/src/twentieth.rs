@@ -5,7 +5,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use kvdyno_analysis::verdicts::{Compared, Looks, Pairing, Terms, Verdict};
+use kvdyno_analysis::verdicts::{Aspect, Looks, Pairing, Terms, Verdict};
 use kvdyno_analysis::{Cell, SameWork, Series, cells, same_work};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{Phase, Side, TrialKey, TrialResult};
@@ -79,7 +79,7 @@ fn verdicts(results: &[TrialResult]) -> Vec<((usize, String, String), Verdict)> 
                 false => ((column, other, one), verdict.reversed()),
             }
         };
-        same.rivals(&cells, Compared::Throughput(Side::Reads))
+        same.rivals(&cells, Aspect::Throughput(Side::Reads))
             .all_pairs(&terms)
             .into_iter()
             .map(of_pair)

@@ -60,18 +60,20 @@ pub(crate) fn weaknesses(
     unsteady.into_iter().chain(doubts.into_iter().map(str::to_owned)).chain(missed).collect()
 }
 
-/// `was asked for 500 writes a second and did 9.5`; absent where the rate was kept in every trial, or there was none.
+/// `did 9.50 of 500 requested writes a second`; absent where the rate was kept in every trial, or there was none.
 fn missed_rate(cell: &Cell<'_>, side: Side) -> Option<String> {
     let is_behind = |operations: &Operations| operations.pacing.is_some_and(|pacing| !pacing.kept);
     cell.finished.iter().flat_map(|result| of_side(result, side)).find(|one| is_behind(one))?;
     let facts = &cell.first()?.workload;
-    let asked = match side {
+    let requested = match side {
         Side::Reads => facts.read_rate,
         Side::Writes => facts.write_rate,
     };
     let done = cell.median(|result| Some(of_side(result, side).map(|one| one.operations_per_s).sum()))?;
-    Some(match asked {
-        Some(asked) => format!("was asked for {} {side} a second and did {}", three_digits(asked), three_digits(done)),
+    Some(match requested {
+        Some(requested) => {
+            format!("did {} of {} requested {side} a second", three_digits(done), three_digits(requested))
+        }
         None => format!("did not keep its rate of {side}"),
     })
 }

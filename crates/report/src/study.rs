@@ -61,7 +61,7 @@ pub(crate) struct StudyCell<'a> {
     pub(crate) label: Label,
     /// Whether its runs were steady; absent for loads, and where none finished.
     pub(crate) steadiness: Option<CellSteadiness>,
-    /// What speaks against its figures, as predicates: `was not steady`.
+    /// Predicates that speak against its figures: `was not steady`.
     pub(crate) weaknesses: Vec<String>,
 }
 

@@ -216,8 +216,8 @@ fn a_rate_that_was_asked_for_and_not_reached_is_in_the_sentence() {
     let document = json(&results);
     let of_run = |pair: &&Value| pair["work"] == "readwhilewriting, 1 reader, 1 writer";
     let pairs: Vec<&Value> = document["verdicts"].as_array().unwrap().iter().filter(of_run).collect();
-    assert!(pairs.iter().all(|pair| pair["side"] == "reads"), "the rate of writes was asked for");
-    let missed = "; lmdb was asked for 500 writes a second and did 9.50";
+    assert!(pairs.iter().all(|pair| pair["side"] == "reads"), "the rate of writes was requested");
+    let missed = "; lmdb did 9.50 of 500 requested writes a second";
     for pair in pairs {
         let sentence = pair["sentence"].as_str().unwrap();
         assert_eq!(sentence.contains(missed), sentence.contains("lmdb"), "{sentence}");
@@ -275,7 +275,8 @@ fn many_groups_are_a_line_each_and_their_pairs_are_on_the_page() {
         }
     }
     let table = render(&results, Format::Table).unwrap();
-    let line = "  readwhilewriting, 8 readers, 1 writer, by throughput of reads: lmdb > wiredtiger:btree > rocksdb > leveldb > bdb";
+    let line =
+        "  readwhilewriting, 8 readers, 1 writer, by throughput of reads: lmdb > wiredtiger:btree > rocksdb > leveldb";
     assert!(table.contains(line) && !table.contains("times as fast as"), "{table}");
     let page = std::fs::read_to_string(write_page(&results).unwrap()).unwrap();
     assert!(page.contains(

@@ -14,7 +14,7 @@ use super::family::compare_family;
 use super::level::{Looks, MOST_LOOKS};
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
-use super::verdict::{Compared, Terms, Unsure};
+use super::verdict::{Aspect, Terms, Unsure};
 use crate::{Cell, CellKey, Series, cells};
 
 /// A cell and its counterpart.
@@ -64,7 +64,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
     let counterparts = counterparts(&of(before), &of(after));
     let aspects = |(before, after): &Counterparts<'_, '_>| goal.compared(&[*before, *after]);
-    let pairs: Vec<(Counterparts<'_, '_>, Compared)> =
+    let pairs: Vec<(Counterparts<'_, '_>, Aspect)> =
         counterparts.iter().flat_map(|pair| aspects(pair).into_iter().map(|compared| (*pair, compared))).collect();
     let ratios: Vec<_> = pairs.iter().map(|((before, after), compared)| paired(after, before, *compared)).collect();
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
@@ -76,13 +76,13 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     };
     let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();
     let is_precise = |precision: f64| {
-        let is_known = |cell: &Cell<'_>, compared: Compared| {
+        let is_known = |cell: &Cell<'_>, compared: Aspect| {
             let half = measured(cell, compared).half_width(Looks::AfterEach);
             half.is_some_and(|half| half <= precision)
         };
         pairs.iter().all(|((before, after), compared)| is_known(before, *compared) && is_known(after, *compared))
     };
-    let both = |((before, after), _): &(Counterparts<'_, '_>, Compared)| [before, after].map(|cell| step(&cell.key));
+    let both = |((before, after), _): &(Counterparts<'_, '_>, Aspect)| [before, after].map(|cell| step(&cell.key));
     let steps = pairs.iter().map(|pair| BTreeSet::from(both(pair))).collect();
     let decision = Decision {
         stop: open.is_empty() || goal.precision.is_some_and(is_precise),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::level::{Looks, MOST_LOOKS};
 use super::pairing::judged;
 use super::rivals::Rivals;
-use super::verdict::{Compared, DETECT, Terms, Unsure, by_name};
+use super::verdict::{Aspect, DETECT, Terms, Unsure, by_name};
 use crate::Cell;
 
 /// The end that a run works towards.
@@ -32,10 +32,10 @@ impl Default for Goal {
 
 impl Goal {
     /// The aspects by which cells of one work are to be told apart.
-    pub(super) fn compared(&self, cells: &[&Cell<'_>]) -> Vec<Compared> {
+    pub(super) fn compared(&self, cells: &[&Cell<'_>]) -> Vec<Aspect> {
         match self.figure {
             VerdictFigure::Throughput => judged(cells),
-            VerdictFigure::CpuTime => vec![Compared::CpuTime],
+            VerdictFigure::CpuTime => vec![Aspect::CpuTime],
         }
     }
 }

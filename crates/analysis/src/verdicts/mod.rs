@@ -24,9 +24,9 @@ pub use enough::{Decision, Goal, OpenPair, Question, VerdictFigure, enough};
 pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{have_cpu_time, judged, measured, paired, paired_by};
-pub use rivals::{MeasuredCell, Pairing, Rivals, RivalsVerdicts, Standing};
+pub use rivals::{MeasuredCell, Pairing, RivalRank, Rivals, RivalsVerdicts};
 pub use run_goal::{RunDecision, decide};
 pub use unpaired::{UnpairedFigures, compare_unpaired};
 pub use verdict::{
-    Compared, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict,
+    Aspect, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict,
 };

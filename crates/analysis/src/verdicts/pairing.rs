@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kvdyno_results::{Phase, Side, TrialResult};
 
 use super::rivals::MeasuredCell;
-use super::verdict::{Compared, PairedRatios, SHORTEST_LOAD_S, Unsure};
+use super::verdict::{Aspect, PairedRatios, SHORTEST_LOAD_S, Unsure};
 use crate::Cell;
 use crate::interference::is_too_much;
 
@@ -29,13 +29,13 @@ fn throughput(result: &TrialResult, side: Side) -> Option<f64> {
 
 /// The aspects by which cells of one work are judged: the throughput of each side that works. A side with a rate of its
 /// own is judged only where no other is, because the rate that was asked for decides its throughput.
-pub fn judged(cells: &[&Cell<'_>]) -> Vec<Compared> {
+pub fn judged(cells: &[&Cell<'_>]) -> Vec<Aspect> {
     let does = |side: &Side| cells.iter().any(|cell| cell.rate(*side).is_some());
     let is_paced = |side: &Side| cells.iter().any(|cell| cell.first().is_some_and(|one| one.workload.is_paced(*side)));
     let sides: Vec<Side> = Side::ALL.into_iter().filter(does).collect();
     let free: Vec<Side> = sides.iter().copied().filter(|side| !is_paced(side)).collect();
     let judged = if free.is_empty() { sides.into_iter().take(1).collect() } else { free };
-    judged.into_iter().map(Compared::Throughput).collect()
+    judged.into_iter().map(Aspect::Throughput).collect()
 }
 
 /// Whether the CPU time of each finished trial of these cells is known, so that they can be compared by it.
@@ -45,10 +45,10 @@ pub fn have_cpu_time(cells: &[&Cell<'_>]) -> bool {
 }
 
 /// The measured figures of a cell. No other function chooses them.
-pub fn measured(cell: &Cell<'_>, compared: Compared) -> MeasuredCell {
+pub fn measured(cell: &Cell<'_>, compared: Aspect) -> MeasuredCell {
     match compared {
-        Compared::Throughput(side) => measured_by(cell, &|result| throughput(result, side)),
-        Compared::CpuTime => {
+        Aspect::Throughput(side) => measured_by(cell, &|result| throughput(result, side)),
+        Aspect::CpuTime => {
             let [duets, alone] = [measured_by(cell, &by_cpu_time), measured_by(cell, &by_cpu_time_alone)];
             let unsure = duets.unsure.or(duets.figures.is_empty().then_some(Unsure::NoCpuTime));
             MeasuredCell { figure: compared.figure(), alone: alone.figures, unsure, ..duets }
@@ -57,7 +57,7 @@ pub fn measured(cell: &Cell<'_>, compared: Compared) -> MeasuredCell {
 }
 
 /// The ratios of two cells as [`measured`] sees them.
-pub fn paired(one: &Cell<'_>, other: &Cell<'_>, compared: Compared) -> PairedRatios {
+pub fn paired(one: &Cell<'_>, other: &Cell<'_>, compared: Aspect) -> PairedRatios {
     measured(one, compared).over(&measured(other, compared))
 }
 
@@ -234,7 +234,7 @@ mod tests {
     fn by_duets(results: &[TrialResult]) -> PairedRatios {
         let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
         let cells = crate::cells(results, &Series::new(), none).unwrap();
-        paired(&cells[0], &cells[1], Compared::CpuTime)
+        paired(&cells[0], &cells[1], Aspect::CpuTime)
     }
 
     /// One of two may have run again by itself, and clients may have slept.
@@ -270,7 +270,7 @@ mod tests {
             let figure = |compared| measured(&cells[0], compared).figures.get(&1).copied();
             judged(&[&cells[0]]).into_iter().map(|compared| (compared, figure(compared))).collect::<Vec<_>>()
         };
-        let [reads, written] = [Side::Reads, Side::Writes].map(Compared::Throughput);
+        let [reads, written] = [Side::Reads, Side::Writes].map(Aspect::Throughput);
         assert_eq!(of(&both), [(reads, Some(100.0)), (written, Some(7.0))]);
         both.workload.write_rate = Some(7.0);
         assert_eq!(of(&both), [(reads, Some(100.0))]);

@@ -62,7 +62,7 @@ pub struct RivalsVerdicts {
 
 /// The place of a cell among its rivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RivalRank {
     /// It is faster than every other.
     Highest,
     /// It is the highest or the same as the highest.
@@ -247,33 +247,33 @@ impl RivalsVerdicts {
     }
 
     /// The place of a cell; absent if it has no figure or no rival.
-    pub fn standing(&self, index: usize) -> Option<Standing> {
+    pub fn rank_of(&self, index: usize) -> Option<RivalRank> {
         let first = *self.order.first()?;
         let over = |other: usize| {
             let of_both = |pair: &&Pairing| (pair.one, pair.other) == (first, other);
             self.pairs.iter().find(of_both).map(|pair| match pair.comparison.verdict {
-                Verdict::Faster => Standing::Lower,
-                Verdict::Same => Standing::Same,
-                Verdict::Slower | Verdict::CannotTell => Standing::Untold,
+                Verdict::Faster => RivalRank::Lower,
+                Verdict::Same => RivalRank::Same,
+                Verdict::Slower | Verdict::CannotTell => RivalRank::Untold,
             })
         };
         if self.left_out.iter().any(|(left, _)| *left == index) {
-            return Some(Standing::Untold);
+            return Some(RivalRank::Untold);
         }
         if index != first {
             return over(index);
         }
-        let others: Vec<Standing> = self.order.iter().filter_map(|other| over(*other)).collect();
+        let others: Vec<RivalRank> = self.order.iter().filter_map(|other| over(*other)).collect();
         match () {
             _ if others.is_empty() => None,
-            _ if others.contains(&Standing::Untold) || !self.left_out.is_empty() => Some(Standing::Untold),
-            _ if others.contains(&Standing::Same) => Some(Standing::Same),
-            _ => Some(Standing::Highest),
+            _ if others.contains(&RivalRank::Untold) || !self.left_out.is_empty() => Some(RivalRank::Untold),
+            _ if others.contains(&RivalRank::Same) => Some(RivalRank::Same),
+            _ => Some(RivalRank::Highest),
         }
     }
 
     /// The one that is faster than every other; absent if that cannot be said of any.
     pub fn winner(&self) -> Option<usize> {
-        self.order.first().copied().filter(|first| self.standing(*first) == Some(Standing::Highest))
+        self.order.first().copied().filter(|first| self.rank_of(*first) == Some(RivalRank::Highest))
     }
 }

@@ -8,7 +8,7 @@ use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, enough};
 use super::rivals::Rivals;
-use super::verdict::Compared;
+use super::verdict::Aspect;
 use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
 
 /// The step of a cell.
@@ -28,10 +28,10 @@ pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
         let compared = goal.compared(&same.of(&cells));
         compared.into_iter().map(move |compared| (same.clone(), compared))
     };
-    let judged: Vec<(SameWork, Compared)> = works.flat_map(judged).collect();
+    let judged: Vec<(SameWork, Aspect)> = works.flat_map(judged).collect();
     let rivals: Vec<Rivals> = judged.iter().map(|(same, compared)| same.rivals(&cells, *compared)).collect();
     // Engines with threads and those that have only processes do one work, each in a step of its own.
-    let steps = |(same, _): &(SameWork, Compared)| same.of(&cells).iter().map(|cell| step(&cell.key)).collect();
+    let steps = |(same, _): &(SameWork, Aspect)| same.of(&cells).iter().map(|cell| step(&cell.key)).collect();
     RunDecision { decision: enough(&rivals, goal), steps: judged.iter().map(steps).collect() }
 }
 

@@ -37,19 +37,19 @@ pub const SHORTEST_LOAD_S: f64 = 0.2;
 
 /// The aspect of one work by which cells are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compared {
+pub enum Aspect {
     /// By the records that one side reads or writes a second.
     Throughput(Side),
     /// By the CPU time of an operation.
     CpuTime,
 }
 
-impl Compared {
+impl Aspect {
     /// The figure.
     pub fn figure(self) -> VerdictFigure {
         match self {
-            Compared::Throughput(_) => VerdictFigure::Throughput,
-            Compared::CpuTime => VerdictFigure::CpuTime,
+            Aspect::Throughput(_) => VerdictFigure::Throughput,
+            Aspect::CpuTime => VerdictFigure::CpuTime,
         }
     }
 }

@@ -83,14 +83,12 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
 fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
     for (index, run) in experiment.run.iter().enumerate() {
         let mut seen = HashSet::new();
-        if let Some(place) = run.readers.iter().position(|count| !seen.insert(*count)) {
+        if let Some(nth) = run.readers.iter().position(|count| !seen.insert(*count)) {
             let message = format!(
                 "{} is named twice; the same trial is done again by lab.repeat, with a database of its own",
-                run.readers[place]
+                run.readers[nth]
             );
-            return Err(
-                FileError::at(KeyPath::from(RunKey::Readers).then(KeyStep::Index(place)), message).in_run(index)
-            );
+            return Err(FileError::at(KeyPath::from(RunKey::Readers).then(KeyStep::Index(nth)), message).in_run(index));
         }
     }
     let is_taken_for = |one: &RunSection, other: &RunSection| {

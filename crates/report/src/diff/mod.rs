@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
-    Compared, Comparison, Counterparts, Looks, MeasuredCell, PairedRatios, Terms, UnpairedFigures, Unsure, Verdict,
+    Aspect, Comparison, Counterparts, Looks, MeasuredCell, PairedRatios, Terms, UnpairedFigures, Unsure, Verdict,
     VerdictFigure, compare_family, compare_unpaired, counterparts, counterparts_of_folders, have_cpu_time, judged,
     measured, paired,
 };
@@ -48,7 +48,7 @@ struct DiffCell {
     /// Workload and clients.
     work: String,
     /// The aspect of the work that is compared.
-    compared: Compared,
+    compared: Aspect,
     /// The sentence of the same cell by another aspect whose verdict is the opposite.
     against: Option<String>,
     before: DiffSide,
@@ -69,7 +69,7 @@ struct DiffSide {
     started: Option<Timestamp>,
     figure: Option<f64>,
     half_width: Option<f64>,
-    /// What speaks against its figure, as predicates.
+    /// Predicates that speak against its figure.
     weaknesses: Vec<String>,
 }
 
@@ -312,7 +312,7 @@ fn work(key: &CellKey) -> String {
 }
 
 /// A cell and its counterpart, and the aspect by which they are compared.
-type ComparedPair<'c, 'r> = (Counterparts<'c, 'r>, Compared);
+type ComparedPair<'c, 'r> = (Counterparts<'c, 'r>, Aspect);
 
 /// Where the cells of a side come from.
 struct DiffSource<'a> {
@@ -334,9 +334,9 @@ fn diff_cells(
     let by_throughput = |pair: &Counterparts<'_, '_>| judged(&[pair.0, pair.1]);
     let by_cpu_time = |pair: &Counterparts<'_, '_>| {
         let is_wanted = figure == VerdictFigure::CpuTime || have_cpu_time(&[pair.0, pair.1]);
-        is_wanted.then_some(Compared::CpuTime).into_iter().collect()
+        is_wanted.then_some(Aspect::CpuTime).into_iter().collect()
     };
-    let family = |aspects: &dyn Fn(&Counterparts<'_, '_>) -> Vec<Compared>| {
+    let family = |aspects: &dyn Fn(&Counterparts<'_, '_>) -> Vec<Aspect>| {
         let mut family: Vec<ComparedPair<'_, '_>> = Vec::new();
         pairs.iter().for_each(|pair| family.extend(aspects(pair).into_iter().map(|one| (*pair, one))));
         let comparisons = compare(&family);
@@ -363,7 +363,7 @@ fn diff_cells(
 
 fn diff_cell(
     (before, after): Counterparts<'_, '_>,
-    compared: Compared,
+    compared: Aspect,
     comparison: Comparison,
     sources: [&DiffSource<'_>; 2],
     terms: &Terms,
@@ -391,7 +391,7 @@ fn diff_cell(
         after: side(after, sources[1]),
         verb: match (before.key.phase, compared) {
             (Phase::Load, _) => "load",
-            (Phase::Run, Compared::Throughput(Side::Writes)) => "write",
+            (Phase::Run, Aspect::Throughput(Side::Writes)) => "write",
             (Phase::Run, _) => "read",
         },
         unit: match compared.figure() {

@@ -1,6 +1,6 @@
 //! Rates at a glance: engines down, threads across.
 
-use kvdyno_analysis::verdicts::{Compared, Standing};
+use kvdyno_analysis::verdicts::{Aspect, RivalRank};
 use kvdyno_model::text::counted;
 use kvdyno_results::Side;
 
@@ -81,11 +81,11 @@ fn ranked(groups: &[VerdictGroup<'_, '_>], column: &[Option<&StudyCell<'_>>], si
 
 /// The mark of a cell: that of the verdicts on the throughput of the side.
 fn emphasis(groups: &[VerdictGroup<'_, '_>], cell: &StudyCell<'_>, side: Side) -> Emphasis {
-    let mut of_side = groups.iter().filter(|group| group.compared == Compared::Throughput(side));
-    match of_side.find_map(|group| group.verdicts.standing(group.index_of(cell)?)) {
-        Some(Standing::Highest) => Emphasis::Best,
-        Some(Standing::Same) => Emphasis::Near,
-        Some(Standing::Untold) => Emphasis::Untold,
-        Some(Standing::Lower) | None => Emphasis::Plain,
+    let mut of_side = groups.iter().filter(|group| group.compared == Aspect::Throughput(side));
+    match of_side.find_map(|group| group.verdicts.rank_of(group.index_of(cell)?)) {
+        Some(RivalRank::Highest) => Emphasis::Best,
+        Some(RivalRank::Same) => Emphasis::Near,
+        Some(RivalRank::Untold) => Emphasis::Untold,
+        Some(RivalRank::Lower) | None => Emphasis::Plain,
     }
 }

@@ -1,6 +1,6 @@
 //! Variants that ask for the same work, one over the other.
 
-use kvdyno_analysis::verdicts::{Compared, Comparison, PairedRatios, Terms, Verdict, compare_family, paired};
+use kvdyno_analysis::verdicts::{Aspect, Comparison, PairedRatios, Terms, Verdict, compare_family, paired};
 use kvdyno_model::text::plus_minus;
 use kvdyno_results::{Phase, Side, TrialResult, WorkloadFacts};
 use serde::Serialize;
@@ -65,8 +65,8 @@ pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
 /// The rates of one variant over those of the first.
 fn family(pairs: Vec<(&VariantCell<'_, '_>, &VariantCell<'_, '_>)>, terms: &Terms) -> Vec<Relative> {
     let compared = |below: &VariantCell<'_, '_>| match below.cell.reads_per_s {
-        Some(_) => Compared::Throughput(Side::Reads),
-        None => Compared::Throughput(Side::Writes),
+        Some(_) => Aspect::Throughput(Side::Reads),
+        None => Aspect::Throughput(Side::Writes),
     };
     let ratio =
         |(below, above): &(&VariantCell<'_, '_>, &VariantCell<'_, '_>)| paired(above.cell, below.cell, compared(below));

@@ -1,6 +1,6 @@
 //! A verdict never contradicts its table: marks, order, sentences and rates say the same.
 
-use kvdyno_analysis::verdicts::{Compared, Pairing, Standing, Verdict};
+use kvdyno_analysis::verdicts::{Aspect, Pairing, RivalRank, Verdict};
 use proptest::prelude::*;
 
 use super::groups::{VerdictGroup, groups};
@@ -37,7 +37,7 @@ proptest! {
         let groups = groups(&study);
         for group in &groups {
             let verdicts = &group.verdicts;
-            let Compared::Throughput(side) = group.compared else { continue };
+            let Aspect::Throughput(side) = group.compared else { continue };
             let rate = |index: usize| group.cells[index].rate(side).map(|rate| rate.value);
             for pair in &verdicts.pairs {
                 let (one, other) = (rate(pair.one), rate(pair.other));
@@ -58,20 +58,20 @@ proptest! {
             for index in 0..group.cells.len() {
                 let Some(first) = verdicts.order.first().copied() else { continue };
                 let of_first = verdict(group, first, index);
-                match verdicts.standing(index) {
-                    Some(Standing::Highest) => {
+                match verdicts.rank_of(index) {
+                    Some(RivalRank::Highest) => {
                         prop_assert_eq!((index, verdicts.winner()), (first, Some(first)));
                         let others = verdicts.order.iter().filter(|other| **other != first);
                         for other in others {
                             prop_assert_eq!(verdict(group, first, *other), Some(Verdict::Faster));
                         }
                     }
-                    Some(Standing::Lower) => prop_assert_eq!(of_first, Some(Verdict::Faster)),
-                    Some(Standing::Same) if index != first => prop_assert_eq!(of_first, Some(Verdict::Same)),
-                    Some(Standing::Untold) if index != first && verdicts.order.contains(&index) => {
+                    Some(RivalRank::Lower) => prop_assert_eq!(of_first, Some(Verdict::Faster)),
+                    Some(RivalRank::Same) if index != first => prop_assert_eq!(of_first, Some(Verdict::Same)),
+                    Some(RivalRank::Untold) if index != first && verdicts.order.contains(&index) => {
                         prop_assert!(matches!(of_first, Some(Verdict::CannotTell | Verdict::Slower)));
                     }
-                    Some(Standing::Same | Standing::Untold) => prop_assert_eq!(verdicts.winner(), None),
+                    Some(RivalRank::Same | RivalRank::Untold) => prop_assert_eq!(verdicts.winner(), None),
                     None => {}
                 }
             }

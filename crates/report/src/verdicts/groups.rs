@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use kvdyno_analysis::verdicts::{
-    Compared, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, VerdictFigure, have_cpu_time, judged,
+    Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, VerdictFigure, have_cpu_time, judged,
 };
 use kvdyno_analysis::{Cell, SameWork, same_work};
 use kvdyno_results::{Phase, Side};
@@ -17,11 +17,11 @@ pub(crate) struct VerdictGroup<'c, 'r> {
     /// One for each setup, in the order of their keys.
     pub(crate) cells: Vec<&'c StudyCell<'r>>,
     /// The aspect.
-    pub(crate) compared: Compared,
+    pub(crate) compared: Aspect,
     /// The verdicts on them, by their index.
     pub(crate) verdicts: RivalsVerdicts,
     /// The verdicts by the other aspects of the work.
-    others: Vec<(Compared, RivalsVerdicts)>,
+    others: Vec<(Aspect, RivalsVerdicts)>,
 }
 
 /// The groups of cells that compete, loads first: for each work one by the throughput of each of its sides, and one by
@@ -33,11 +33,11 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
     let (question, terms) = (study.experiment.lab.question, terms(study));
     let of_work = |same: &SameWork| {
         let of = same.of(&all);
-        let cpu_time = have_cpu_time(&of).then_some(Compared::CpuTime);
-        let compared: Vec<Compared> = judged(&of).into_iter().chain(cpu_time).collect();
-        let verdicts = |compared: &Compared| (*compared, same.rivals(&all, *compared).verdicts(question, &terms));
-        let aspects: Vec<(Compared, RivalsVerdicts)> = compared.iter().map(verdicts).collect();
-        let group = |(compared, verdicts): &(Compared, RivalsVerdicts)| VerdictGroup {
+        let cpu_time = have_cpu_time(&of).then_some(Aspect::CpuTime);
+        let compared: Vec<Aspect> = judged(&of).into_iter().chain(cpu_time).collect();
+        let verdicts = |compared: &Aspect| (*compared, same.rivals(&all, *compared).verdicts(question, &terms));
+        let aspects: Vec<(Aspect, RivalsVerdicts)> = compared.iter().map(verdicts).collect();
+        let group = |(compared, verdicts): &(Aspect, RivalsVerdicts)| VerdictGroup {
             cells: same.cells.iter().map(|index| &study.all_cells()[*index]).collect(),
             compared: *compared,
             verdicts: verdicts.clone(),
@@ -79,8 +79,8 @@ impl<'r> VerdictGroup<'_, 'r> {
     /// The side whose throughput is compared.
     pub(crate) fn side(&self) -> Option<Side> {
         match self.compared {
-            Compared::Throughput(side) => Some(side),
-            Compared::CpuTime => None,
+            Aspect::Throughput(side) => Some(side),
+            Aspect::CpuTime => None,
         }
     }
 
@@ -107,7 +107,7 @@ impl<'r> VerdictGroup<'_, 'r> {
     }
 
     /// The other aspect by which the verdict on two is the opposite.
-    fn against(&self, pairing: &Pairing) -> Option<(Compared, Comparison)> {
+    fn against(&self, pairing: &Pairing) -> Option<(Aspect, Comparison)> {
         let of_both = |pair: &Pairing| match (pair.one, pair.other) {
             both if both == (pairing.one, pairing.other) => Some(pair.comparison.clone()),
             both if both == (pairing.other, pairing.one) => Some(pair.comparison.reversed()),
@@ -142,11 +142,11 @@ impl<'r> VerdictGroup<'_, 'r> {
     }
 
     /// Their deed, as a verb for sentences.
-    fn verb(&self, compared: Compared) -> &'static str {
+    fn verb(&self, compared: Aspect) -> &'static str {
         match (self.cells.first().map(|cell| cell.key.phase), compared) {
             (Some(Phase::Load), _) => "load",
-            (_, Compared::Throughput(side)) => side.verb(),
-            (_, Compared::CpuTime) => "work",
+            (_, Aspect::Throughput(side)) => side.verb(),
+            (_, Aspect::CpuTime) => "work",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A comparison in a sentence.
 
-use kvdyno_analysis::verdicts::{Compared, Comparison, Verdict, VerdictFigure};
+use kvdyno_analysis::verdicts::{Aspect, Comparison, Verdict, VerdictFigure};
 
 /// The ratio from which on sentences have a number of times, and below it per cent.
 const TIMES: f64 = 1.5;
@@ -116,8 +116,8 @@ pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comp
 }
 
 /// The end of a sentence whose verdict another aspect of the same work contradicts; `other` is the sentence of that.
-pub(crate) fn but(other: &str, aspects: (Compared, Compared)) -> String {
-    let is_of_sides = matches!(aspects, (Compared::Throughput(_), Compared::Throughput(_)));
+pub(crate) fn but(other: &str, aspects: (Aspect, Aspect)) -> String {
+    let is_of_sides = matches!(aspects, (Aspect::Throughput(_), Aspect::Throughput(_)));
     format!("; but {other}{}", if is_of_sides { ": no winner" } else { "" })
 }
 
