@@ -81,7 +81,8 @@ impl WorkerUsage {
     }
 }
 
-/// CPU time, s, and waiting tasks of all but the worker and this process, summed over the times between two looks that both saw it.
+/// CPU time, s, and waiting tasks of all but the worker and this process, summed over the times between two looks that
+/// both saw the worker.
 #[derive(Debug, Default)]
 struct Others {
     seconds: f64,

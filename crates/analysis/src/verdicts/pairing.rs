@@ -173,16 +173,16 @@ mod tests {
         assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Interference));
     }
 
-    fn disturb(result: &mut TrialResult) {
+    fn interfere_with(result: &mut TrialResult) {
         let others = "others had the clients' processors for 48.0 % of the time";
         result.environment.interference = vec![others.to_owned()];
     }
 
     #[test]
-    fn a_disturbed_repeat_is_dropped() {
+    fn a_repeat_with_interference_is_dropped() {
         let mut results = beside(&[(900.0, 100.0), (50.0, 100.0), (902.0, 100.0), (898.0, 100.0)]);
         assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::CannotTell);
-        disturb(&mut results[2]);
+        interfere_with(&mut results[2]);
         let ratios = of(&results);
         assert_eq!(
             (ratios.ratios.iter().map(|pair| pair.repeat).collect::<Vec<_>>(), ratios.dropped),
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn too_few_repeats_are_left_because_of_others() {
         let mut results = beside(&[(900.0, 100.0), (50.0, 100.0), (902.0, 100.0)]);
-        disturb(&mut results[3]);
+        interfere_with(&mut results[3]);
         let terms = Terms { looks: Looks::AfterEach, ..Terms::default() };
         assert_eq!(compare(&of(&results), &terms).unsure, Some(Unsure::Interference));
     }

@@ -74,14 +74,14 @@ pub enum Standing {
 }
 
 impl MeasuredCell {
-    /// Its ratios to another that is measured by the same figure. Repeats that others disturbed are dropped for both; if
+    /// Its ratios to another that is measured by the same figure. Repeats with interference are dropped for both. If
     /// those are half of all, nothing can be said.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
-        let is_disturbed =
+        let suffers =
             |repeat: &u32| self.with_interference.contains(repeat) || other.with_interference.contains(repeat);
         let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
-        let (disturbed, calm): (BTreeSet<u32>, BTreeSet<u32>) = in_both.copied().partition(is_disturbed);
-        let are_too_many = !disturbed.is_empty() && disturbed.len() >= calm.len();
+        let (suffering, calm): (BTreeSet<u32>, BTreeSet<u32>) = in_both.copied().partition(suffers);
+        let are_too_many = !suffering.is_empty() && suffering.len() >= calm.len();
         let is_kept = |repeat: &u32| are_too_many || calm.contains(repeat);
         let by_slices = |repeat: &u32| Some((self.alone.get(repeat)? / other.alone.get(repeat)?).ln());
         let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
@@ -97,7 +97,7 @@ impl MeasuredCell {
         let unsure = self.unsure.or(other.unsure);
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         let interference = are_too_many.then_some(Unsure::Interference);
-        let dropped = if are_too_many { 0 } else { disturbed.len() };
+        let dropped = if are_too_many { 0 } else { suffering.len() };
         PairedRatios { ratios, dropped, unsure: unsure.or(kept).or(interference), figure: self.figure }
     }
 
@@ -181,10 +181,10 @@ impl Rivals {
         Pairing { one, other, comparison: compare(&self.ratios(one, other), terms) }
     }
 
-    /// The ratios of a pair. A repeat that others disturbed for one is dropped for all: they were measured side by side.
+    /// The ratios of a pair. A repeat with interference is dropped for all, since they were measured side by side.
     fn ratios(&self, one: usize, other: usize) -> PairedRatios {
-        let disturbed = self.cells.iter().flat_map(|cell| &cell.with_interference).copied().collect();
-        MeasuredCell { with_interference: disturbed, ..self.cells[one].clone() }.over(&self.cells[other])
+        let of_any = self.cells.iter().flat_map(|cell| &cell.with_interference).copied().collect();
+        MeasuredCell { with_interference: of_any, ..self.cells[one].clone() }.over(&self.cells[other])
     }
 
     /// The pairs that answer a question, as a family.
