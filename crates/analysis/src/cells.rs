@@ -7,6 +7,7 @@ use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side
 use serde::Serialize;
 
 use crate::estimate::median;
+use crate::interference::is_too_much;
 use crate::latency::LatencyPool;
 use crate::{CellLatency, Estimate};
 
@@ -137,15 +138,22 @@ fn cell<'a, E>(
     for result in &finished {
         latencies.add(result, log(&result.trial)?);
     }
+    let calm = without_interference(&finished);
     Ok(Some(Cell {
         key,
-        reads_per_s: rate(&finished, series, Side::Reads),
-        writes_per_s: rate(&finished, series, Side::Writes),
+        reads_per_s: rate(&calm, series, Side::Reads),
+        writes_per_s: rate(&calm, series, Side::Writes),
         wall_s: Estimate::from_repeats(&finished.iter().map(|result| result.os.wall_s).collect::<Vec<_>>()),
         latencies: latencies.finish(),
         finished,
         failed,
     }))
+}
+
+/// The trials without too much interference, if they are more than the others: rates come from them, as verdicts do.
+fn without_interference<'a>(finished: &[&'a TrialResult]) -> Vec<&'a TrialResult> {
+    let calm: Vec<&TrialResult> = finished.iter().copied().filter(|result| !is_too_much(result)).collect();
+    if 2 * calm.len() > finished.len() { calm } else { finished.to_vec() }
 }
 
 /// The rate of one side: from the repeats if there are any, else from the only trial's own time series.

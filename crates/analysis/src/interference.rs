@@ -1,5 +1,6 @@
 //! The interference of others with a trial: the part of the machine that they took from it.
 
+use kvdyno_model::Design;
 use kvdyno_results::TrialResult;
 
 /// Threshold of marked rates, per cent of the time. From here on, CPU time of others or memory stalls can change a rate
@@ -22,15 +23,29 @@ pub fn is_marked(result: &TrialResult) -> bool {
     result.environment.interference.iter().any(|clause| share(clause).is_none_or(|(_, pct)| pct >= MARKED_PCT))
 }
 
-/// Whether there was so much that the rate is about the others.
+/// Whether there was so much that the rate is about the others, and not comparable with one that was measured beside it.
+/// Processors that others had are shared by trials in slices: each of them works for a moment in each round. So they
+/// have no part in the ratio of such trials, and only widen its interval.
 pub(crate) fn is_too_much(result: &TrialResult) -> bool {
+    let is_shared = result.design.as_ref().is_some_and(|design| design.design != Design::Turns);
+    has_too_much(result, |share| share != Some(ShareOfTime::Others) || !is_shared)
+}
+
+/// Whether there was so much that the rate is about the others, and not comparable with one of another time.
+pub(crate) fn is_too_much_by_itself(result: &TrialResult) -> bool {
+    has_too_much(result, |_| true)
+}
+
+/// Whether there is too much in the clauses that count.
+fn has_too_much(result: &TrialResult, counts: impl Fn(Option<ShareOfTime>) -> bool) -> bool {
     let too_much = |clause: &String| match share(clause) {
         Some((ShareOfTime::Stolen, pct)) => pct >= STOLEN_TOO_MUCH_PCT,
         Some((ShareOfTime::Others, pct)) => pct >= OTHERS_TOO_MUCH_PCT,
         Some((ShareOfTime::Stalled, pct)) => pct >= STALLED_TOO_MUCH_PCT,
         None => is_pause(clause),
     };
-    result.environment.interference.iter().any(too_much)
+    let clauses = result.environment.interference.iter();
+    clauses.filter(|clause| counts(share(clause).map(|(kind, _)| kind))).any(too_much)
 }
 
 /// The interference with a trial, a clause for each, if it was so much that its rate is about others: it is to be
@@ -66,6 +81,8 @@ fn share(clause: &str) -> Option<(ShareOfTime, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use kvdyno_results::DesignFacts;
+
     use super::*;
     use crate::testing::result;
 
@@ -88,6 +105,16 @@ mod tests {
         let others = |pct: &str| with(&format!("others had the clients' processors for {pct} % of the time"));
         assert!(is_marked(&others("3.0")) && !is_too_much(&others("24.9")));
         assert!(is_too_much(&others("25.0")));
+    }
+
+    #[test]
+    fn trials_in_slices_share_the_processors_that_others_leave() {
+        let of = |design: Design| {
+            let mut result = with("others had the clients' processors for 50.0 % of the time");
+            result.design = Some(DesignFacts { design, ..DesignFacts::default() });
+            [is_marked(&result), is_too_much(&result), is_too_much_by_itself(&result)]
+        };
+        assert_eq!([of(Design::Turns), of(Design::Slices)], [[true, true, true], [true, false, true]]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct MeasuredCell {
     pub keeps_nothing: bool,
     /// Repeats in which others took so much of the machine that the figure is about them.
     pub with_interference: BTreeSet<u32>,
+    /// The same where it is not compared with trials that shared the interference.
+    pub with_interference_of_its_own: BTreeSet<u32>,
     /// A reason why nothing may be said of it, whatever its figures are.
     pub unsure: Option<Unsure>,
 }

@@ -30,7 +30,8 @@ impl MeasuredCell {
     pub fn unpaired_over(&self, other: &MeasuredCell) -> UnpairedFigures {
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         let suffers = |cell: &MeasuredCell| {
-            let suffering = cell.figures.keys().filter(|repeat| cell.with_interference.contains(repeat)).count();
+            let suffering =
+                cell.figures.keys().filter(|repeat| cell.with_interference_of_its_own.contains(repeat)).count();
             suffering > 0 && 2 * suffering >= cell.figures.len()
         };
         let interference = (suffers(self) || suffers(other)).then_some(Unsure::Interference);
