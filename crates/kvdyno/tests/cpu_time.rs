@@ -85,7 +85,7 @@ fn threads_and_processes_of_an_engine_are_in_the_cpu_time_of_slices_and_duets() 
         assert_eq!(trial.result.operations_per_cpu_s_in_duets(), None);
     }
     let report = ran.lab.report("table");
-    assert!(report.contains("The CPU time of a duet is no verdict, because background work has"), "{report}");
+    assert!(report.contains("The CPU time of a duet is not compared, because background work has"), "{report}");
     assert!(!report.contains("CPU time per operation"), "{report}");
 }
 
