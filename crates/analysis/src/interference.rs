@@ -23,9 +23,9 @@ pub fn is_marked(result: &TrialResult) -> bool {
     result.environment.interference.iter().any(|clause| share(clause).is_none_or(|(_, pct)| pct >= MARKED_PCT))
 }
 
-/// Whether there was so much that the rate is about the others, and not comparable with one that was measured beside it.
-/// Processors that others had are shared by trials in slices: each of them works for a moment in each round. So they
-/// have no part in the ratio of such trials, and only widen its interval.
+/// Whether there was so much that the rate is about the others, and not comparable with one that was measured beside
+/// it. Trials in slices share the processors that others leave, because each of them works for a moment in each round.
+/// So these processors have no part in the ratio of such trials, and only widen its interval.
 pub(crate) fn is_too_much(result: &TrialResult) -> bool {
     let is_shared = result.design.as_ref().is_some_and(|design| design.design != Design::Turns);
     has_too_much(result, |share| share != Some(ShareOfTime::Others) || !is_shared)
