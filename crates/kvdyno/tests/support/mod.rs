@@ -233,7 +233,9 @@ impl Lab {
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap().flatten() {
                 let facts = entry.metadata().unwrap();
-                all.push(format!("{} {}", entry.path().display(), if facts.is_dir() { 0 } else { facts.len() }));
+                // A lock names the process that had it last, by a number of four to seven digits.
+                let has_no_size = facts.is_dir() || entry.file_name() == ".lock";
+                all.push(format!("{} {}", entry.path().display(), if has_no_size { 0 } else { facts.len() }));
                 if facts.is_dir() {
                     folders.push(entry.path());
                 }
