@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use kvdyno_experiment::{EngineKey, Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, TopKey, Variant};
 use kvdyno_model::{KeyPath, KeyStep, Question, did_you_mean};
 use kvdyno_worker::workloads::Workload;
+use toml::Table;
 
 use crate::parameters;
 
@@ -79,7 +80,8 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     check_cells(experiment)
 }
 
-/// Refuses runs whose trials would count as repeats of each other: repeats have databases and starts of their own.
+/// Refuses a number of readers that is named twice, and two different runs whose trials would count as repeats of each
+/// other.
 fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
     for (index, run) in experiment.run.iter().enumerate() {
         let mut seen = HashSet::new();
@@ -97,7 +99,9 @@ fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
     };
     for (index, run) in experiment.run.iter().enumerate() {
         let other = experiment.run[..index].iter().position(|other| is_taken_for(run, other));
-        let Some(other) = other else { continue };
+        let Some(other) = other.filter(|other| Table::try_from(&experiment.run[*other]) != Table::try_from(run)) else {
+            continue;
+        };
         let message = format!(
             "run {} has `{}` with as many readers, too, and their figures would be taken for one another's; give one \
              of them other numbers of readers, or a variant of its own",
