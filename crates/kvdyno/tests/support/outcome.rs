@@ -99,9 +99,10 @@ impl Ran {
         self
     }
 
-    /// How many trials the plan has: every line of progress says so.
+    /// How many trials the plan has in the end: every line of progress says so. Repeats that others disturbed are done
+    /// again, and the last line counts them.
     fn planned(&self) -> u32 {
-        let line = self.stderr.lines().find(|line| line.starts_with('['));
+        let line = self.stderr.lines().rfind(|line| line.starts_with('['));
         let line = line.unwrap_or_else(|| panic!("no trial has ended; it said:\n{}", self.stderr));
         line.split_once('/').unwrap().1.split_once(']').unwrap().0.parse().unwrap()
     }
