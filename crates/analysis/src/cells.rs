@@ -1,13 +1,13 @@
 //! Trials that repeat each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
+use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult, WorkKey};
 use serde::Serialize;
 
+use crate::calm::{CalmRepeats, interfered_repeats};
 use crate::estimate::median;
-use crate::interference::is_too_much;
 use crate::latency::LatencyPool;
 use crate::{CellLatency, Estimate};
 
@@ -65,6 +65,9 @@ pub struct Cell<'a> {
     pub wall_s: Option<Estimate>,
     /// An entry for each kind of operation; none if no trial finished.
     pub latencies: Vec<CellLatency>,
+    /// Repeats of its work in which others took so much of the machine from a trial, of this cell or of one beside it,
+    /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out.
+    pub interfered: BTreeSet<u32>,
 }
 
 impl<'a> Cell<'a> {
@@ -114,7 +117,9 @@ pub fn cells<'a, E>(
             None => groups.push(vec![result]),
         }
     }
-    groups.into_iter().filter_map(|group| cell(group, series, &mut log).transpose()).collect()
+    let interfered = interfered_repeats(results);
+    let of_group = |group| cell(group, &interfered, series, &mut log).transpose();
+    groups.into_iter().filter_map(of_group).collect()
 }
 
 /// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
@@ -128,17 +133,20 @@ fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
 
 fn cell<'a, E>(
     trials: Vec<&'a TrialResult>,
+    interfered: &BTreeMap<(Phase, WorkKey), BTreeSet<u32>>,
     series: &Series,
     log: &mut impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
 ) -> Result<Option<Cell<'a>>, E> {
     let Some(first) = trials.first() else { return Ok(None) };
     let key = CellKey::from(&first.trial);
+    let interfered = interfered.get(&(key.phase, WorkKey::from(&first.trial))).cloned().unwrap_or_default();
     let (finished, failed): (Vec<_>, Vec<_>) = trials.into_iter().partition(|result| result.is_finished());
     let mut latencies = LatencyPool::default();
     for result in &finished {
         latencies.add(result, log(&result.trial)?);
     }
-    let calm = without_interference(&finished);
+    let calm_repeats = CalmRepeats::of(finished.iter().map(|result| result.trial.repeat), &interfered);
+    let calm: Vec<_> = finished.iter().copied().filter(|result| calm_repeats.keep(result.trial.repeat)).collect();
     Ok(Some(Cell {
         key,
         reads_per_s: rate(&calm, series, Side::Reads),
@@ -147,13 +155,8 @@ fn cell<'a, E>(
         latencies: latencies.finish(),
         finished,
         failed,
+        interfered,
     }))
-}
-
-/// The trials without too much interference, if they are more than the others: rates come from them, as verdicts do.
-fn without_interference<'a>(finished: &[&'a TrialResult]) -> Vec<&'a TrialResult> {
-    let calm: Vec<&TrialResult> = finished.iter().copied().filter(|result| !is_too_much(result)).collect();
-    if 2 * calm.len() > finished.len() { calm } else { finished.to_vec() }
 }
 
 /// The rate of one side: from the repeats if there are any, else from the only trial's own time series.
@@ -165,7 +168,7 @@ fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estima
             let points = series.get(&result.trial).map(|points| point_rates(result, points, side));
             Some(Estimate::from_series(*value, &points.unwrap_or_default()))
         }
-        _ => Estimate::from_repeats(&rates),
+        _ => Estimate::of_rates(&rates),
     }
 }
 
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!(cells.len(), 2);
         assert_eq!((cells[0].key.readers, cells[0].finished.len(), cells[0].failed.len()), (1, 2, 1));
         let reads = cells[0].reads_per_s.as_ref().unwrap();
-        assert_eq!((reads.value, reads.n), (110.0, 2));
+        assert!((reads.value - (100.0f64 * 120.0).sqrt()).abs() < 1e-9 && reads.n == 2, "{reads:?}");
         assert_eq!(cells[1].reads_per_s.as_ref().unwrap().low, None);
     }
 

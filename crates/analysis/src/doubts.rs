@@ -1,9 +1,10 @@
 //! Figures of a result that do not fit each other.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use kvdyno_model::{Compression, Durability};
-use kvdyno_results::{AgainstCpuTime, Audit, Machine, OpKind, Operations, Pacing, Phase, TrialResult};
+use kvdyno_results::{AgainstCpuTime, Audit, Machine, OpKind, Operations, Pacing, Phase, Side, TrialResult};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
@@ -30,8 +31,8 @@ const SMALLEST_SHARE: f64 = 0.9;
 /// Filesystems of which the kernel counts in a process's account what it writes; `raw` is a device.
 const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw"];
 
-/// Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
-const SHORTEST_WINDOW_S: f64 = 1.0;
+/// Seconds. Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
+pub const SHORTEST_WINDOW_S: f64 = 1.0;
 
 /// The part of a database above which what was not on the storage yet when its trial was frozen is much.
 const MUCH_DIRTY: f64 = 0.1;
@@ -237,19 +238,44 @@ impl fmt::Display for Doubt {
     }
 }
 
+/// Whatever speaks against the figures of a setup, as a predicate in a sentence that compares it with another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weakness {
+    /// Of one setup: `was not steady`.
+    pub of_one: Cow<'static, str>,
+    /// Of two: `were not steady`.
+    pub of_both: Cow<'static, str>,
+    /// The side of the work whose comparison it may decide; absent if it may decide any.
+    pub side: Option<Side>,
+}
+
+impl Weakness {
+    /// One that may decide any comparison.
+    pub fn new(of_one: &'static str, of_both: &'static str) -> Weakness {
+        Weakness { of_one: of_one.into(), of_both: of_both.into(), side: None }
+    }
+}
+
 impl Doubt {
-    /// The doubt as a predicate of its engine in a sentence that compares it, if what it doubts may decide that.
-    pub fn weakness(&self) -> Option<&'static str> {
+    /// The doubt as a weakness of its setup, if what it doubts may decide a comparison.
+    pub fn weakness(&self) -> Option<Weakness> {
+        let alike = |predicate| Some(Weakness::new(predicate, predicate));
         match self {
-            Doubt::LatencyBelowRate { .. } | Doubt::RateBeyondLatency { .. } => {
-                Some("has a rate and a latency that disagree")
-            }
-            Doubt::CpuDisagrees { .. } | Doubt::MoreCpuThanMachine { .. } => {
-                Some("has accounts of CPU time that disagree")
-            }
-            Doubt::DatabaseTooSmall { .. } => Some("stored less than its values take"),
-            Doubt::WrittenNowhere { .. } => Some("wrote nothing anywhere"),
-            Doubt::DirtyWhenFrozen { .. } => Some("left writes to the slices of others"),
+            Doubt::LatencyBelowRate { .. } | Doubt::RateBeyondLatency { .. } => Some(Weakness::new(
+                "has a rate and a latency that disagree",
+                "each have a rate and a latency that disagree",
+            )),
+            Doubt::CpuDisagrees { .. } | Doubt::MoreCpuThanMachine { .. } => Some(Weakness::new(
+                "has accounts of CPU time that disagree",
+                "each have accounts of CPU time that disagree",
+            )),
+            Doubt::DatabaseTooSmall { .. } => Some(Weakness::new(
+                "stored less than its values take",
+                "stored less than their values take",
+            )),
+            Doubt::WrittenNowhere { .. } => alike("wrote nothing anywhere"),
+            Doubt::DirtyWhenFrozen { .. } => alike("left data to be written out in slices of others")
+                .map(|one| Weakness { side: Some(Side::Writes), ..one }),
             Doubt::DriverDominates { .. }
             | Doubt::ShortWindow { .. }
             | Doubt::NotReadBack { .. }

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::verdicts::trimmed::TrimmedMean;
+
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
 const CONFIDENCE: f64 = 0.95;
 
@@ -15,10 +17,10 @@ const FEWEST_POINTS: usize = 5;
 /// section 9.5.3: 20 to 30 batches suffice, more of them are only more correlated).
 const BATCHES: usize = 30;
 
-/// A mean and how sure it is.
+/// The middle of a figure and how sure it is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The mean.
+    /// The mean; of rates of several trials, their geometric mean without outliers.
     pub value: f64,
     /// The lower end of the 95 % interval; absent if the data do not support one.
     pub low: Option<f64>,
@@ -75,6 +77,18 @@ impl Estimate {
                 Some(Estimate::around(mean(values), half, values.len(), Method::Repeats(values.len())))
             }
         }
+    }
+
+    /// The rate of repeated trials: the middle of its logarithms without outliers, as comparisons have it, so that the
+    /// ratio of two rates is that of their verdict. Rates that are 0 have no logarithm, and are averaged.
+    pub fn of_rates(rates: &[f64]) -> Option<Estimate> {
+        let logs: Vec<f64> = rates.iter().filter(|rate| **rate > 0.0).map(|rate| rate.ln()).collect();
+        let middle = TrimmedMean::of(&logs).filter(|_| logs.len() == rates.len());
+        let Some(middle) = middle else { return Estimate::from_repeats(rates) };
+        let end = |half: f64| Some((middle.value + half).exp());
+        let half = middle.half(1.0 - CONFIDENCE);
+        let (low, high) = (end(-half), end(half));
+        Some(Estimate { value: middle.value.exp(), low, high, n: rates.len(), method: Method::Repeats(rates.len()) })
     }
 
     /// The rate of one trial, `value`, with an interval from the rates of the equally long points of its series.

@@ -6,6 +6,7 @@
 //! [`Comparison`](verdicts::Comparison) of two cells ends in a verdict. Nothing here reads a file or prints.
 
 mod agreement;
+mod calm;
 mod cells;
 mod doubts;
 mod estimate;
@@ -21,7 +22,7 @@ pub mod verdicts;
 
 pub use agreement::{Agreement, agreement, agreement_interval};
 pub use cells::{Cell, CellKey, Series, cells};
-pub use doubts::{Doubt, check};
+pub use doubts::{Doubt, SHORTEST_WINDOW_S, Weakness, check};
 pub use estimate::{Estimate, Method};
 pub use interference::{is_marked, too_much_interference};
 pub use latency::{CellLatency, CurvePoint};

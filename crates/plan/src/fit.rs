@@ -38,6 +38,7 @@ use threads::{asks_for_smt, fewer_threads, stand_in_for_smt};
 use time::{limit_trials, run_time, shorten};
 
 pub(crate) use estimate::load_seconds;
+pub use time::shorten_for_repeats;
 
 /// The share of the free space that keys and values may take; engines need more than those.
 const DISK_SHARE: f64 = 0.3;

@@ -20,7 +20,7 @@ mod work;
 pub use check::{Checked, CheckedVariant, Setup, check, check_alone, check_with};
 pub use environment::Environment;
 pub use extent::Extent;
-pub use fit::{EnginesHere, FitChange, MachineCapacity, fitted};
+pub use fit::{EnginesHere, FitChange, MachineCapacity, fitted, shorten_for_repeats};
 pub use parameters::concerns;
 pub use plan::{LoadId, Plan, PlannedTrial};
 pub use space::{SpaceError, check_space};

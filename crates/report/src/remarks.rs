@@ -1,6 +1,10 @@
 //! Failures, doubts and notes, for people.
 
-use kvdyno_analysis::{Cell, CellSteadiness, Doubt, Steadiness, Unsteady, Untold, check};
+use std::collections::HashSet;
+
+use kvdyno_analysis::{
+    Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, Steadiness, Unsteady, Untold, Weakness, check,
+};
 use kvdyno_model::text::{plus_minus, three_digits};
 use kvdyno_results::{Failure, FailureKind, Machine, Operations, Side, TrialOutcome, TrialResult};
 
@@ -28,8 +32,22 @@ pub(crate) fn failures(study: &Study<'_>) -> Vec<Remark> {
 }
 
 fn all_doubts<'a>(study: &Study<'a>) -> Vec<(&'a TrialResult, Doubt)> {
-    let doubts = |result| check(result, study.machine).into_iter().map(move |doubt| (result, doubt));
+    let long = study.all_cells().iter().filter(|cell| is_long(cell)).flat_map(|cell| &cell.finished);
+    let long: HashSet<u32> = long.map(|result| result.trial.number).collect();
+    let counts = |result: &TrialResult, doubt: &Doubt| {
+        !matches!(doubt, Doubt::ShortWindow { .. }) || !long.contains(&result.trial.number)
+    };
+    let doubts = |result: &'a TrialResult| {
+        check(result, study.machine).into_iter().filter(|doubt| counts(result, doubt)).map(move |doubt| (result, doubt))
+    };
     study.results.iter().flat_map(doubts).collect()
+}
+
+/// Whether the measured windows of a cell are long enough together: what chance does to one of them is in the interval
+/// of several.
+fn is_long(cell: &Cell<'_>) -> bool {
+    let windows = cell.finished.iter().filter_map(|result| result.window.as_ref());
+    cell.finished.len() > 1 && windows.map(|window| window.seconds).sum::<f64>() >= SHORTEST_WINDOW_S
 }
 
 /// Figures that do not fit each other, trial by trial.
@@ -47,21 +65,22 @@ pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
     doubts
 }
 
-/// Whatever speaks against the figures of a cell where they are compared, as predicates: `was not steady`.
+/// Whatever speaks against the figures of a cell where they are compared.
 pub(crate) fn weaknesses(
     cell: &Cell<'_>,
     steadiness: Option<&CellSteadiness>,
     machine: Option<&Machine>,
-) -> Vec<String> {
-    let unsteady = steadiness.filter(|it| it.is_unsteady()).map(|_| "was not steady".to_owned());
+) -> Vec<Weakness> {
+    let unsteady =
+        steadiness.filter(|it| it.is_unsteady()).map(|_| Weakness::new("was not steady", "were not steady"));
     let doubts = cell.finished.iter().flat_map(|result| check(result, machine));
     let doubts = distinct(doubts.filter_map(|doubt| doubt.weakness()));
     let missed = Side::ALL.into_iter().filter_map(|side| missed_rate(cell, side));
-    unsteady.into_iter().chain(doubts.into_iter().map(str::to_owned)).chain(missed).collect()
+    unsteady.into_iter().chain(doubts).chain(missed).collect()
 }
 
 /// `did 9.50 of 500 requested writes a second`; absent where the rate was kept in every trial, or there was none.
-fn missed_rate(cell: &Cell<'_>, side: Side) -> Option<String> {
+fn missed_rate(cell: &Cell<'_>, side: Side) -> Option<Weakness> {
     let is_behind = |operations: &Operations| operations.pacing.is_some_and(|pacing| !pacing.kept);
     cell.finished.iter().flat_map(|result| of_side(result, side)).find(|one| is_behind(one))?;
     let facts = &cell.first()?.workload;
@@ -70,12 +89,14 @@ fn missed_rate(cell: &Cell<'_>, side: Side) -> Option<String> {
         Side::Writes => facts.write_rate,
     };
     let done = cell.median(|result| Some(of_side(result, side).map(|one| one.operations_per_s).sum()))?;
-    Some(match requested {
+    let (of_one, of_both) = match requested.map(three_digits) {
         Some(requested) => {
-            format!("did {} of {} requested {side} a second", three_digits(done), three_digits(requested))
+            let of_requested = format!("{} of {requested} requested {side} a second", three_digits(done));
+            (format!("did {of_requested}"), format!("each did {of_requested}"))
         }
-        None => format!("did not keep its rate of {side}"),
-    })
+        None => (format!("did not keep its rate of {side}"), format!("did not keep their rates of {side}")),
+    };
+    Some(Weakness { of_one: of_one.into(), of_both: of_both.into(), side: None })
 }
 
 fn of_side(result: &TrialResult, side: Side) -> impl Iterator<Item = &Operations> {

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::thread;
 
-use kvdyno_analysis::{Cell, CellSteadiness, Series, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellSteadiness, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
@@ -61,8 +61,8 @@ pub(crate) struct StudyCell<'a> {
     pub(crate) label: Label,
     /// Whether its runs were steady; absent for loads, and where none finished.
     pub(crate) steadiness: Option<CellSteadiness>,
-    /// Predicates that speak against its figures: `was not steady`.
-    pub(crate) weaknesses: Vec<String>,
+    /// Whatever speaks against its figures.
+    pub(crate) weaknesses: Vec<Weakness>,
 }
 
 impl<'a> Deref for StudyCell<'a> {

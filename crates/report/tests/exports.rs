@@ -118,7 +118,7 @@ fn a_spreadsheet_has_every_table_with_numbers_as_numbers() {
     assert_eq!(sheets.iter().collect::<BTreeSet<_>>().len(), sheets.len());
     assert!(!content.contains("<text:p>[]</text:p>"), "a list is no field");
     let rates = content.split("table:name=\"readwhilewriting  reads s\"").nth(1).unwrap();
-    assert!(rates.contains("office:value-type=\"float\" office:value=\"640252"), "{rates}");
+    assert!(rates.contains("office:value-type=\"float\" office:value=\"640251"), "{rates}");
     // The data of charts, with the interval of a point: rates against threads, and rates over time.
     let sheet = |begin: &str| {
         let name = sheets.iter().find(|name| name.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {sheets:?}"));
@@ -136,7 +136,7 @@ fn a_spreadsheet_has_every_table_with_numbers_as_numbers() {
             assert!(sheet.contains(&format!("<text:p>{head}</text:p>")), "{sheet}");
         }
     }
-    assert!(sheet("Reads a second").contains("office:value=\"640252"), "{}", sheet("Reads a second"));
+    assert!(sheet("Reads a second").contains("office:value=\"640251"), "{}", sheet("Reads a second"));
     // The same results give the same file.
     write_ods(&results, None, &path).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), bytes);

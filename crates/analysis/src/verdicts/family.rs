@@ -50,6 +50,8 @@ pub(super) struct Unjudged {
     pub(super) by_slices: bool,
     /// The meaning of the figures.
     pub(super) figure: VerdictFigure,
+    /// The logarithm of the ratio of the two rates that tables have; absent where the figure is no rate.
+    pub(super) rates: Option<f64>,
 }
 
 impl Unjudged {
@@ -63,6 +65,7 @@ impl Unjudged {
             bias: None,
             by_slices: false,
             figure: pair.figure,
+            rates: pair.rates,
         }
     }
 
@@ -146,8 +149,11 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         Some(_) if different.is_sure => Verdict::Slower,
         _ => Verdict::CannotTell,
     };
+    let rates_disagree = one.rates.is_some_and(|rates| verdict.contradicts_rates(rates, terms));
+    let verdict = if rates_disagree { Verdict::CannotTell } else { verdict };
     let wide = || middle.map(|middle| too_wide(one, middle, terms));
-    let unsure = one.hindrance.or_else(|| wide().filter(|_| !verdict.is_decided()));
+    let disagree = rates_disagree.then_some(Unsure::RatesDisagree);
+    let unsure = one.hindrance.or(disagree).or_else(|| wide().filter(|_| !verdict.is_decided()));
     Comparison {
         verdict,
         unsure,

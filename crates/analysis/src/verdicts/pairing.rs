@@ -7,7 +7,7 @@ use kvdyno_results::{Phase, Side, TrialResult};
 use super::rivals::MeasuredCell;
 use super::verdict::{Aspect, PairedRatios, SHORTEST_LOAD_S, Unsure};
 use crate::Cell;
-use crate::interference::{is_too_much, is_too_much_by_itself};
+use crate::interference::is_too_much_by_itself;
 
 /// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if CPU time does
 /// not compare it with the other.
@@ -47,7 +47,10 @@ pub fn have_cpu_time(cells: &[&Cell<'_>]) -> bool {
 /// The measured figures of a cell. No other function chooses them.
 pub fn measured(cell: &Cell<'_>, compared: Aspect) -> MeasuredCell {
     match compared {
-        Aspect::Throughput(side) => measured_by(cell, &|result| throughput(result, side)),
+        Aspect::Throughput(side) => {
+            let rate = cell.rate(side).map(|rate| rate.value).filter(|rate| *rate > 0.0);
+            MeasuredCell { rate, ..measured_by(cell, &|result| throughput(result, side)) }
+        }
         Aspect::CpuTime => {
             let [duets, alone] = [measured_by(cell, &by_cpu_time), measured_by(cell, &by_cpu_time_alone)];
             let unsure = duets.unsure.or(duets.figures.is_empty().then_some(Unsure::NoCpuTime));
@@ -70,15 +73,13 @@ pub fn paired_by(one: &Cell<'_>, other: &Cell<'_>, figure: impl Fn(&TrialResult)
 fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> MeasuredCell {
     let value = |result: &&TrialResult| Some((result.trial.repeat, figure(result).filter(|value| *value > 0.0)?));
     let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();
-    let repeats_with = |is_so: fn(&TrialResult) -> bool| {
-        cell.finished.iter().filter(|result| is_so(result)).map(|result| result.trial.repeat).collect()
-    };
+    let by_itself = cell.finished.iter().filter(|result| is_too_much_by_itself(result));
     MeasuredCell {
         figures,
         copies: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, result.copied_from?))).collect(),
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
-        with_interference: repeats_with(is_too_much),
-        with_interference_of_its_own: repeats_with(is_too_much_by_itself),
+        with_interference: cell.interfered.clone(),
+        with_interference_of_its_own: by_itself.map(|result| result.trial.repeat).collect(),
         unsure: hindrance(cell),
         ..MeasuredCell::default()
     }

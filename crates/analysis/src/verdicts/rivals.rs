@@ -10,6 +10,7 @@ use super::family::{compare, compare_family};
 use super::level::Looks;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
+use crate::calm::CalmRepeats;
 
 /// A cell as comparisons see it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,9 +26,12 @@ pub struct MeasuredCell {
     pub copies: BTreeMap<u32, DatabaseCopy>,
     /// Whether the engine keeps nothing, by its own declaration.
     pub keeps_nothing: bool,
-    /// Repeats in which others took so much of the machine that the figure is about them.
+    /// The rate of all repeats, as tables have it; absent where the figure is no rate.
+    pub rate: Option<f64>,
+    /// Repeats in which others took so much of the machine, from this cell or from one that was measured beside it,
+    /// that the figures are about them.
     pub with_interference: BTreeSet<u32>,
-    /// The same where it is not compared with trials that shared the interference.
+    /// Its own repeats of that kind, where they are not compared with trials that shared the interference.
     pub with_interference_of_its_own: BTreeSet<u32>,
     /// A reason why nothing may be said of it, whatever its figures are.
     pub unsure: Option<Unsure>,
@@ -79,28 +83,25 @@ impl MeasuredCell {
     /// Its ratios to another that is measured by the same figure. Repeats with too much interference are dropped for
     /// both; if those are half of all, nothing can be said.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
-        let had_interference =
-            |repeat: &u32| self.with_interference.contains(repeat) || other.with_interference.contains(repeat);
-        let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat));
-        let (interfered, calm): (BTreeSet<u32>, BTreeSet<u32>) = in_both.copied().partition(had_interference);
-        let are_too_many = !interfered.is_empty() && interfered.len() >= calm.len();
-        let is_kept = |repeat: &u32| are_too_many || calm.contains(repeat);
+        let in_both = || self.figures.keys().copied().filter(|repeat| other.figures.contains_key(repeat));
+        let interfered = self.with_interference.union(&other.with_interference).copied().collect();
+        let calm = CalmRepeats::of(in_both(), &interfered);
         let by_slices = |repeat: &u32| Some((self.alone.get(repeat)? / other.alone.get(repeat)?).ln());
         let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
-        let in_both = self.figures.keys().filter(|repeat| other.figures.contains_key(repeat) && is_kept(repeat));
-        let of_one_load = |repeat: &u32| Some((*repeat, both(repeat).filter(|(one, other)| one.load == other.load)?));
-        let rounds = rounds(&in_both.filter_map(of_one_load).collect());
+        let of_one_load = |repeat: u32| Some((repeat, both(&repeat).filter(|(one, other)| one.load == other.load)?));
+        let rounds = rounds(&in_both().filter(|repeat| calm.keep(*repeat)).filter_map(of_one_load).collect());
         let ratio = |(repeat, figure): (&u32, &f64)| {
-            let log_ratio = (figure / other.figures.get(repeat).filter(|_| is_kept(repeat))?).ln();
+            let log_ratio = (figure / other.figures.get(repeat).filter(|_| calm.keep(*repeat))?).ln();
             let round = rounds.get(repeat).copied();
             Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
         let unsure = self.unsure.or(other.unsure);
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
-        let interference = are_too_many.then_some(Unsure::Interference);
-        let dropped = if are_too_many { 0 } else { interfered.len() };
-        PairedRatios { ratios, dropped, unsure: unsure.or(kept).or(interference), figure: self.figure }
+        let interference = calm.are_too_few.then_some(Unsure::Interference);
+        let rates = self.rate.zip(other.rate).map(|(one, other)| (one / other).ln());
+        let unsure = unsure.or(kept).or(interference);
+        PairedRatios { ratios, dropped: calm.dropped, unsure, figure: self.figure, rates }
     }
 
     /// The reason why nothing may be said of it, if more repeats do not mend that.
@@ -127,10 +128,8 @@ impl MeasuredCell {
     }
 
     pub(super) fn logs(&self) -> Vec<f64> {
-        let is_calm = |repeat: &u32| !self.with_interference.contains(repeat);
-        let calm = self.figures.keys().filter(|repeat| is_calm(repeat)).count();
-        let is_kept = |repeat: &u32| 2 * calm <= self.figures.len() || is_calm(repeat);
-        self.figures.iter().filter(|(repeat, _)| is_kept(repeat)).map(|(_, figure)| figure.ln()).collect()
+        let calm = CalmRepeats::of(self.figures.keys().copied(), &self.with_interference);
+        self.figures.iter().filter(|(repeat, _)| calm.keep(**repeat)).map(|(_, figure)| figure.ln()).collect()
     }
 }
 
@@ -180,14 +179,7 @@ impl Rivals {
 
     /// A pair, not adjusted for others.
     fn by_itself(&self, (one, other): (usize, usize), terms: &Terms) -> Pairing {
-        Pairing { one, other, comparison: compare(&self.ratios(one, other), terms) }
-    }
-
-    /// The ratios of a pair. A repeat with too much interference for one is dropped for all: they were measured side by
-    /// side.
-    fn ratios(&self, one: usize, other: usize) -> PairedRatios {
-        let interfered = self.cells.iter().flat_map(|cell| &cell.with_interference).copied().collect();
-        MeasuredCell { with_interference: interfered, ..self.cells[one].clone() }.over(&self.cells[other])
+        Pairing { one, other, comparison: compare(&self.cells[one].over(&self.cells[other]), terms) }
     }
 
     /// The pairs that answer a question, as a family.
@@ -223,7 +215,7 @@ impl Rivals {
     }
 
     fn family(&self, pairs: Vec<(usize, usize)>, terms: &Terms) -> Vec<Pairing> {
-        let ratios: Vec<PairedRatios> = pairs.iter().map(|(one, other)| self.ratios(*one, *other)).collect();
+        let ratios: Vec<PairedRatios> = pairs.iter().map(|(one, other)| self.cells[*one].over(&self.cells[*other])).collect();
         let comparisons = compare_family(&ratios, terms);
         let pairing = |((one, other), comparison)| Pairing { one, other, comparison };
         pairs.into_iter().zip(comparisons).map(pairing).collect()

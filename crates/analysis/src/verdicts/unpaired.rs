@@ -11,6 +11,7 @@ use super::level::{Looks, MOST_LOOKS};
 use super::rivals::MeasuredCell;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, Terms, Unsure};
+use crate::calm::CalmRepeats;
 
 /// The figures of a cell and of its counterpart in another run, from which their comparison is made.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +24,8 @@ pub struct UnpairedFigures {
     pub unsure: Option<Unsure>,
     /// The meaning of all of them.
     pub figure: VerdictFigure,
+    /// The logarithm of the ratio of the two rates that tables have; absent where the figure is no rate.
+    pub rates: Option<f64>,
 }
 
 impl MeasuredCell {
@@ -30,13 +33,12 @@ impl MeasuredCell {
     pub fn unpaired_over(&self, other: &MeasuredCell) -> UnpairedFigures {
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         let suffers = |cell: &MeasuredCell| {
-            let suffering =
-                cell.figures.keys().filter(|repeat| cell.with_interference_of_its_own.contains(repeat)).count();
-            suffering > 0 && 2 * suffering >= cell.figures.len()
+            CalmRepeats::of(cell.figures.keys().copied(), &cell.with_interference_of_its_own).are_too_few
         };
         let interference = (suffers(self) || suffers(other)).then_some(Unsure::Interference);
         let unsure = self.unsure.or(other.unsure).or(kept).or(interference);
-        UnpairedFigures { one: self.logs(), other: other.logs(), unsure, figure: self.figure }
+        let rates = self.rate.zip(other.rate).map(|(one, other)| (one / other).ln());
+        UnpairedFigures { one: self.logs(), other: other.logs(), unsure, figure: self.figure, rates }
     }
 }
 
@@ -77,6 +79,7 @@ pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Compar
         bias: None,
         by_slices: false,
         figure: cell.figure,
+        rates: cell.rates,
     };
     judge_family(&family.iter().map(unjudged).collect::<Vec<_>>(), terms)
 }

@@ -87,6 +87,8 @@ pub enum Unsure {
     KeepsNothing,
     /// In half of the repeats others took so much of the machine that the figures are about them.
     Interference,
+    /// The rates of the two, each of all its repeats, say otherwise than their repeats beside each other.
+    RatesDisagree,
     /// Not every trial of the two has an account of its CPU time, or one that can be compared.
     NoCpuTime,
     /// The loads of one of the two are too short to be judged, all repeats together.
@@ -119,6 +121,8 @@ pub struct PairedRatios {
     pub unsure: Option<Unsure>,
     /// The figure that all of them are of.
     pub figure: VerdictFigure,
+    /// The logarithm of the ratio of the two rates that tables have; absent where the figure is no rate.
+    pub rates: Option<f64>,
 }
 
 /// The terms of a comparison.
@@ -193,6 +197,16 @@ impl Verdict {
         }
     }
 
+    /// Whether rates whose ratio has this logarithm say otherwise.
+    pub(super) fn contradicts_rates(self, log_ratio: f64, terms: &Terms) -> bool {
+        match self {
+            Verdict::Faster => log_ratio <= 0.0,
+            Verdict::Slower => log_ratio >= 0.0,
+            Verdict::Same => log_ratio.abs() > terms.bound(),
+            Verdict::CannotTell => false,
+        }
+    }
+
     /// Whether it says anything.
     pub fn is_decided(self) -> bool {
         self != Verdict::CannotTell
@@ -224,6 +238,7 @@ impl fmt::Display for Unsure {
             Unsure::NotAudited => f.write_str("what was written was not read back"),
             Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),
             Unsure::Interference => f.write_str("others took too much of the machine"),
+            Unsure::RatesDisagree => f.write_str("their rates say otherwise than their ratio from repeat to repeat"),
             Unsure::NoCpuTime => f.write_str("the CPU time of one of the two is not known, or cannot be compared"),
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }

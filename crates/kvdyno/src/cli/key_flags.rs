@@ -5,7 +5,7 @@ use kvdyno_experiment::{
     Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
 };
 use kvdyno_model::{Definition, Fraction, KeyPath, KeyValue, Otherwise, Repeat, VerdictFigure, WorkloadName};
-use kvdyno_plan::concerns;
+use kvdyno_plan::{concerns, shorten_for_repeats};
 use kvdyno_worker::workloads::Workload;
 use toml::{Table, Value};
 
@@ -46,11 +46,14 @@ fn default_of_compare(key: &Definition) -> Option<&'static str> {
     let defaults: [(KeyPath, &str); 4] = [
         (LabKey::Repeat.into(), "auto"),
         (LabKey::Budget.into(), "5m"),
-        (RunKey::Duration.into(), "1s"),
-        (RunKey::Warmup.into(), "200ms"),
+        (RunKey::Duration.into(), LONGEST_RUN.0),
+        (RunKey::Warmup.into(), LONGEST_RUN.1),
     ];
     defaults.into_iter().find(|(path, _)| *path == key.path).map(|(_, text)| text)
 }
+
+/// The duration of a run of `kvdyno compare` and its warm-up, where the budget has time for ten repeats of that.
+const LONGEST_RUN: (&str, &str) = ("1s", "200ms");
 
 /// The default of a key for `kvdyno diff`, where it is not that of the file.
 fn default_of_diff(key: &Definition) -> Option<&'static str> {
@@ -72,7 +75,12 @@ fn argument(key: &'static Definition) -> Arg {
 }
 
 fn argument_of_compare(key: &'static Definition) -> Arg {
-    argument_with(key, default_of_compare(key))
+    let shorter = |longest: &str| format!("{longest}, or less where the budget has no time for ten repeats of that");
+    match RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path) {
+        Some(RunKey::Duration) => argument_with(key, Some(&shorter(LONGEST_RUN.0))),
+        Some(RunKey::Warmup) => argument_with(key, Some("200ms, or a fifth of a shorter duration")),
+        _ => argument_with(key, default_of_compare(key)),
+    }
 }
 
 fn argument_of_diff(key: &'static Definition) -> Arg {
@@ -200,7 +208,11 @@ impl KeyFlags {
         if !self.given.iter().any(|(key, _)| key.section == "run") && self.leaves_no_records() {
             all.given.retain(|(key, _)| key.section != "run");
         }
-        all.experiment_as_given(engines)
+        let mut experiment = all.experiment_as_given(engines)?;
+        let is_given = [RunKey::Duration, RunKey::Warmup].iter().any(|key| self.text_of((*key).into()).is_some());
+        let budget = experiment.lab.budget.filter(|_| experiment.lab.repeat.is_auto() && !is_given);
+        budget.map_or(Ok(()), |budget| shorten_for_repeats(&mut experiment, budget.0))?;
+        Ok(experiment)
     }
 
     fn experiment_as_given(&self, engines: &[String]) -> Result<Experiment, FileError> {

@@ -99,12 +99,15 @@ impl Ran {
         self
     }
 
-    /// How many trials the plan has in the end: every line of progress says so. Repeats that others disturbed are done
-    /// again, and the last line counts them.
+    /// How many trials were planned at first, as the first line of progress says, and how many more because a repeat
+    /// that others disturbed was done again, as `plan.json` says.
     fn planned(&self) -> u32 {
-        let line = self.stderr.lines().rfind(|line| line.starts_with('['));
+        let line = self.stderr.lines().find(|line| line.starts_with('['));
         let line = line.unwrap_or_else(|| panic!("no trial has ended; it said:\n{}", self.stderr));
-        line.split_once('/').unwrap().1.split_once(']').unwrap().0.parse().unwrap()
+        let first: u32 = line.split_once('/').unwrap().1.split_once(']').unwrap().0.parse().unwrap();
+        let plan = self.lab.folder().plan().unwrap().expect("a plan");
+        let is_again = |repeat: u32| plan.repeated.iter().any(|repeated| repeated.by == repeat);
+        first + plan.expected().filter(|trial| is_again(trial.repeat)).count() as u32
     }
 
     /// Every failure is told by the table, the CSV files and the page.

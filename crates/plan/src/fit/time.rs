@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use kvdyno_experiment::{Experiment, FileError, LabKey, RunKey};
-use kvdyno_model::TimeSpan;
+use kvdyno_model::{Phase, TimeSpan};
 use kvdyno_worker::workloads::Workload;
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use super::capacity::{MachineCapacity, RUN_SHARE};
 use super::change::FitChange;
+use super::REPEATS_OF_AUTO;
 use super::tables::{runs, tell};
 use crate::design::times_measured;
 use crate::plan::{Plan, PlannedTrial};
@@ -31,6 +32,33 @@ pub(super) fn run_time(
     let runs = plan.trials.iter().filter(|trial| trial.planned_time().is_some()).filter(is_here);
     let runs: u32 = runs.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
     Ok((budget.mul_f64(RUN_SHARE) / runs.max(1)).max(LEAST_RUN))
+}
+
+/// The shortest run of a comparison that has to end in a budget.
+const SHORTEST_COMPARED: Duration = Duration::from_millis(200);
+/// The warm-up of such a run as a part of its duration.
+const WARMUP_OF_COMPARED: f64 = 0.2;
+
+/// Shortens the runs of an experiment, so that its budget has time for [`REPEATS_OF_AUTO`] repeats of them: many short
+/// repeats decide more than few long ones. The interval of three repeats is some ten standard errors wide to either
+/// side, that of ten repeats two to three.
+///
+/// # Errors
+/// If its variants do not hold together.
+pub fn shorten_for_repeats(experiment: &mut Experiment, budget: Duration) -> Result<(), FileError> {
+    let variants = experiment.variants()?;
+    let plan = Plan::of(&variants);
+    let first = plan.trials.iter().filter(|trial| trial.key.repeat == 1 && trial.key.phase == Phase::Run);
+    let runs: u32 = first.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
+    let each = budget.mul_f64(RUN_SHARE) / (runs.max(1) * REPEATS_OF_AUTO);
+    let most = each.div_f64(1.0 + WARMUP_OF_COMPARED).max(SHORTEST_COMPARED);
+    let whole_ms = |time: Duration| Duration::from_millis(time.as_millis() as u64);
+    for run in &mut experiment.run {
+        let Some(duration) = &mut run.duration else { continue };
+        duration.0 = duration.0.min(whole_ms(most));
+        run.warmup.0 = run.warmup.0.min(whole_ms(duration.0.mul_f64(WARMUP_OF_COMPARED)));
+    }
+    Ok(())
 }
 
 /// Shortens the runs of `table`, which is that of a variant or of the experiment.

@@ -14,7 +14,7 @@ use kvdyno_analysis::verdicts::{
     VerdictFigure, compare_family, compare_unpaired, counterparts, counterparts_of_folders, have_cpu_time, judged,
     measured, paired,
 };
-use kvdyno_analysis::{Cell, CellKey, Series, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellKey, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
@@ -69,8 +69,8 @@ struct DiffSide {
     started: Option<Timestamp>,
     figure: Option<f64>,
     half_width: Option<f64>,
-    /// Predicates that speak against its figure.
-    weaknesses: Vec<String>,
+    /// Whatever speaks against its figure.
+    weaknesses: Vec<Weakness>,
 }
 
 /// The outcome, for the exit code: the first of these that some cell has.

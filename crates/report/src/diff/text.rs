@@ -45,7 +45,7 @@ fn line(diff: &Diff, cell: &DiffCell) -> String {
 pub(super) fn said(cell: &DiffCell) -> String {
     let sides = [&cell.after, &cell.before].map(|side| (side.name.as_str(), &side.weaknesses[..]));
     let against = cell.against.as_deref().unwrap_or_default();
-    format!("{}{against}{}", sentence(cell), reservations(&cell.comparison, &sides))
+    format!("{}{against}{}", sentence(cell), reservations(&cell.comparison, cell.compared, sides))
 }
 
 fn sentence(cell: &DiffCell) -> String {

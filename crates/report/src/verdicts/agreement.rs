@@ -44,7 +44,11 @@ proptest! {
                 match pair.comparison.verdict {
                     Verdict::Faster => prop_assert!(one > other, "{one:?} {other:?} {:?}", pair.comparison),
                     Verdict::Slower => prop_assert!(one < other, "{one:?} {other:?} {:?}", pair.comparison),
-                    Verdict::Same | Verdict::CannotTell => {}
+                    Verdict::Same => {
+                        let apart = one.zip(other).map(|(one, other): (f64, f64)| (one / other).max(other / one));
+                        prop_assert!(apart.unwrap() <= 1.0 + pair.comparison.detect + 1e-9, "{one:?} {other:?}");
+                    }
+                    Verdict::CannotTell => {}
                 }
                 // The interval that is printed is that of the verdict.
                 let (low, high) = pair.comparison.interval().unwrap_or((0.0, f64::INFINITY));

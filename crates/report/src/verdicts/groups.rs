@@ -103,7 +103,7 @@ impl<'r> VerdictGroup<'_, 'r> {
             but(&sentence(self.verb(compared), names, &comparison), (self.compared, compared))
         });
         let cells = [pairing.one, pairing.other].map(|index| (self.name(index), &self.cells[index].weaknesses[..]));
-        said + &against + &reservations(&pairing.comparison, &cells)
+        said + &against + &reservations(&pairing.comparison, self.compared, cells)
     }
 
     /// The other aspect by which the verdict on two is the opposite.

@@ -1,5 +1,6 @@
 //! A comparison in a sentence.
 
+use kvdyno_analysis::Weakness;
 use kvdyno_analysis::verdicts::{Aspect, Comparison, Verdict, VerdictFigure};
 
 /// The ratio from which on sentences have a number of times, and below it per cent.
@@ -121,18 +122,29 @@ pub(crate) fn but(other: &str, aspects: (Aspect, Aspect)) -> String {
     format!("; but {other}{}", if is_of_sides { ": no winner" } else { "" })
 }
 
-/// The end of a sentence: what a reader must know of how the comparison came about, and what speaks against the figures
-/// of its two, each with its name.
-pub(crate) fn reservations(comparison: &Comparison, cells: &[(&str, &[String])]) -> String {
+/// The end of a sentence: how the comparison came about, and what speaks against the figures of its two, each with its
+/// name. What speaks against both stands once.
+pub(crate) fn reservations(
+    comparison: &Comparison,
+    compared: Aspect,
+    [(one, of_one), (other, of_other)]: [(&str, &[Weakness]); 2],
+) -> String {
     let bias = match comparison.bias {
         _ if comparison.by_slices => "; by slices, for the duet had another ratio".to_owned(),
         Some(bias) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
         None => String::new(),
     };
-    let of_cell = |(name, weaknesses): &(&str, &[String])| {
-        weaknesses.iter().map(|weakness| format!("; {name} {weakness}")).collect::<String>()
+    let counts = |weakness: &&Weakness| match compared {
+        Aspect::Throughput(compared) => weakness.side.is_none_or(|side| side == compared),
+        Aspect::CpuTime => weakness.side.is_none(),
     };
-    bias + &cells.iter().map(of_cell).collect::<String>()
+    let first = of_one.iter().filter(counts).map(|weakness| match of_other.contains(weakness) {
+        true => format!("; both {}", weakness.of_both),
+        false => format!("; {one} {}", weakness.of_one),
+    });
+    let alone = of_other.iter().filter(counts).filter(|weakness| !of_one.contains(weakness));
+    let second = alone.map(|weakness| format!("; {other} {}", weakness.of_one));
+    bias + &first.chain(second).collect::<String>()
 }
 
 /// `: the interval is too wide`; nothing where the number of repeats says it.
@@ -208,6 +220,7 @@ fn signed(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use kvdyno_analysis::verdicts::{PairedRatios, Terms, compare};
+    use kvdyno_results::Side;
 
     use super::*;
 
@@ -282,11 +295,25 @@ mod tests {
         let comparison = compare(&PairedRatios::of(&[0.2, 0.21, 0.22]), &Terms::default());
         let biased = Comparison { bias: Some(0.012), ..comparison.clone() };
         let by_slices = Comparison { by_slices: true, ..comparison.clone() };
-        assert_eq!(reservations(&comparison, &[]), "");
-        let unsteady = ["was not steady".to_owned()];
-        let said = reservations(&biased, &[("lmdb", &[]), ("bdb", &unsteady)]);
-        assert_eq!(said, "; the interval has 1.2 % of the duet's bias; bdb was not steady");
-        assert_eq!(reservations(&by_slices, &[]), "; by slices, for the duet had another ratio");
+        let reads = Aspect::Throughput(Side::Reads);
+        let said = |comparison: &Comparison, weaknesses: [&[Weakness]; 2]| {
+            reservations(comparison, reads, [("lmdb", weaknesses[0]), ("bdb", weaknesses[1])])
+        };
+        assert_eq!(said(&comparison, [&[], &[]]), "");
+        let unsteady = [Weakness::new("was not steady", "were not steady")];
+        let expected = "; the interval has 1.2 % of the duet's bias; bdb was not steady";
+        assert_eq!(said(&biased, [&[], &unsteady]), expected);
+        assert_eq!(said(&by_slices, [&[], &[]]), "; by slices, for the duet had another ratio");
+        assert_eq!(said(&comparison, [&unsteady, &unsteady]), "; both were not steady");
+    }
+
+    #[test]
+    fn what_concerns_the_other_side_is_not_told() {
+        let comparison = compare(&PairedRatios::of(&[0.2, 0.21, 0.22]), &Terms::default());
+        let late = [Weakness { side: Some(Side::Writes), ..Weakness::new("wrote late", "wrote late") }];
+        let said = |compared| reservations(&comparison, compared, [("lmdb", &late), ("bdb", &[])]);
+        assert_eq!(said(Aspect::Throughput(Side::Writes)), "; lmdb wrote late");
+        assert_eq!([Aspect::Throughput(Side::Reads), Aspect::CpuTime].map(said), ["", ""]);
     }
 
     #[test]

@@ -18,6 +18,9 @@ use super::groups::groups;
 use crate::study::{Contents, Study};
 use crate::testing::result;
 
+/// The part of a figure that others leave.
+const LEFT_BY_OTHERS: f64 = 0.4;
+
 /// Two cells, each by its key and by the size of its batches, which keys of cells do not have.
 type NamedPair = BTreeSet<(CellKey, u64)>;
 
@@ -164,6 +167,7 @@ impl MadeUp {
         match trial.outcome {
             MadeUpOutcome::Finished | MadeUpOutcome::Skipped => {}
             MadeUpOutcome::Interfered => {
+                result.operations[0].records_per_s *= LEFT_BY_OTHERS;
                 result.environment.interference = vec!["31.0 % of CPU time was stolen by the hypervisor".to_owned()];
             }
             MadeUpOutcome::Failed => {
