@@ -269,10 +269,9 @@ impl Doubt {
                 "has accounts of CPU time that disagree",
                 "each have accounts of CPU time that disagree",
             )),
-            Doubt::DatabaseTooSmall { .. } => Some(Weakness::new(
-                "stored less than its values take",
-                "stored less than their values take",
-            )),
+            Doubt::DatabaseTooSmall { .. } => {
+                Some(Weakness::new("stored less than its values take", "stored less than their values take"))
+            }
             Doubt::WrittenNowhere { .. } => alike("wrote nothing anywhere"),
             Doubt::DirtyWhenFrozen { .. } => alike("left data to be written out in slices of others")
                 .map(|one| Weakness { side: Some(Side::Writes), ..one }),

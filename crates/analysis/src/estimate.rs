@@ -123,10 +123,12 @@ impl Estimate {
         Estimate { value, low: None, high: None, n: 1, method: Method::Single }
     }
 
-    /// Half the interval over the value: 0.03 is ± 3 %. Absent without an interval, and for a value of 0.
+    /// Half the interval over the value: 0.03 is ± 3 %. Of an interval that was cut off at 0 it is the upper half. Absent
+    /// without an interval, and for a value of 0.
     pub fn relative(&self) -> Option<f64> {
-        let high = self.high?;
-        (self.value > 0.0).then(|| (high - self.value) / self.value)
+        let (low, high) = self.low.zip(self.high)?;
+        let half = if low > 0.0 { (high - low) / 2.0 } else { high - self.value };
+        (self.value > 0.0).then(|| half / self.value)
     }
 
     /// A rate or a time is not negative, so an interval stops at 0.

@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use kvdyno_analysis::{
-    Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, Steadiness, Unsteady, Untold, Weakness, check,
-};
+use kvdyno_analysis::{Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, Steadiness, Unsteady, Untold, Weakness, check};
 use kvdyno_model::text::{plus_minus, three_digits};
 use kvdyno_results::{Failure, FailureKind, Machine, Operations, Side, TrialOutcome, TrialResult};
 
@@ -71,8 +69,7 @@ pub(crate) fn weaknesses(
     steadiness: Option<&CellSteadiness>,
     machine: Option<&Machine>,
 ) -> Vec<Weakness> {
-    let unsteady =
-        steadiness.filter(|it| it.is_unsteady()).map(|_| Weakness::new("was not steady", "were not steady"));
+    let unsteady = steadiness.filter(|it| it.is_unsteady()).map(|_| Weakness::new("was not steady", "were not steady"));
     let doubts = cell.finished.iter().flat_map(|result| check(result, machine));
     let doubts = distinct(doubts.filter_map(|doubt| doubt.weakness()));
     let missed = Side::ALL.into_iter().filter_map(|side| missed_rate(cell, side));

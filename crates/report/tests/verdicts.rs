@@ -260,7 +260,7 @@ fn an_interval_wider_than_the_figure_is_doubted() {
     });
     let table = render(&results, Format::Table).unwrap();
     let doubt = "lmdb readwhilewriting, 1 reader, 1 writer: Its repeats are too few or differ too much for a figure: \
-                 reads a second have ±1";
+                 reads a second have ±2";
     assert!(table.contains(doubt), "{table}");
 }
 

@@ -215,7 +215,8 @@ impl Rivals {
     }
 
     fn family(&self, pairs: Vec<(usize, usize)>, terms: &Terms) -> Vec<Pairing> {
-        let ratios: Vec<PairedRatios> = pairs.iter().map(|(one, other)| self.cells[*one].over(&self.cells[*other])).collect();
+        let ratios: Vec<PairedRatios> =
+            pairs.iter().map(|(one, other)| self.cells[*one].over(&self.cells[*other])).collect();
         let comparisons = compare_family(&ratios, terms);
         let pairing = |((one, other), comparison)| Pairing { one, other, comparison };
         pairs.into_iter().zip(comparisons).map(pairing).collect()

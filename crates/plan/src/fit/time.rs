@@ -8,9 +8,9 @@ use kvdyno_worker::workloads::Workload;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::REPEATS_OF_AUTO;
 use super::capacity::{MachineCapacity, RUN_SHARE};
 use super::change::FitChange;
-use super::REPEATS_OF_AUTO;
 use super::tables::{runs, tell};
 use crate::design::times_measured;
 use crate::plan::{Plan, PlannedTrial};
