@@ -123,8 +123,8 @@ impl Estimate {
         Estimate { value, low: None, high: None, n: 1, method: Method::Single }
     }
 
-    /// Half the interval over the value: 0.03 is ± 3 %. Of an interval that was cut off at 0 it is the upper half. Absent
-    /// without an interval, and for a value of 0.
+    /// Half the interval over the value: 0.03 is ± 3 %. Of an interval that was cut off at 0 it is the upper half.
+    /// Absent without an interval, and for a value of 0.
     pub fn relative(&self) -> Option<f64> {
         let (low, high) = self.low.zip(self.high)?;
         let half = if low > 0.0 { (high - low) / 2.0 } else { high - self.value };

@@ -309,7 +309,8 @@ impl Grid {
         match most {
             0 | 1 => String::new(),
             _ => format!(
-                "{repeats}: rates are geometric means, ± half of the 95 % interval; other figures are medians.{percentiles}"
+                "{repeats}: rates are geometric means, ± half of the 95 % interval; other figures are \
+                 medians.{percentiles}"
             ),
         }
     }

@@ -45,8 +45,8 @@ proptest! {
                     Verdict::Faster => prop_assert!(one > other, "{one:?} {other:?} {:?}", pair.comparison),
                     Verdict::Slower => prop_assert!(one < other, "{one:?} {other:?} {:?}", pair.comparison),
                     Verdict::Same => {
-                        let apart = one.zip(other).map(|(one, other): (f64, f64)| (one / other).max(other / one));
-                        prop_assert!(apart.unwrap() <= 1.0 + pair.comparison.detect + 1e-9, "{one:?} {other:?}");
+                        let ratio = one.zip(other).map(|(one, other): (f64, f64)| (one / other).max(other / one));
+                        prop_assert!(ratio.unwrap() <= 1.0 + pair.comparison.detect + 1e-9, "{one:?} {other:?}");
                     }
                     Verdict::CannotTell => {}
                 }
