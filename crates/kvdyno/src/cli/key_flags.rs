@@ -75,11 +75,17 @@ fn argument(key: &'static Definition) -> Arg {
 }
 
 fn argument_of_compare(key: &'static Definition) -> Arg {
-    let shorter = |longest: &str| format!("{longest}, or less where the budget has no time for ten repeats of that");
+    argument_with(key, told_default_of_compare(key).as_deref())
+}
+
+/// The default of `kvdyno compare` in its help: that of runs depends on the budget.
+fn told_default_of_compare(key: &Definition) -> Option<String> {
     match RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path) {
-        Some(RunKey::Duration) => argument_with(key, Some(&shorter(LONGEST_RUN.0))),
-        Some(RunKey::Warmup) => argument_with(key, Some("200ms, or a fifth of a shorter duration")),
-        _ => argument_with(key, default_of_compare(key)),
+        Some(RunKey::Duration) => {
+            Some(format!("{}, or less where the budget has no time for ten repeats of that", LONGEST_RUN.0))
+        }
+        Some(RunKey::Warmup) => Some(format!("{}, or a fifth of a shorter duration", LONGEST_RUN.1)),
+        _ => default_of_compare(key).map(str::to_owned),
     }
 }
 
@@ -321,14 +327,30 @@ mod tests {
         // On a narrow terminal a default goes over two lines.
         let help = command.render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         for key in all().filter(|key| !key.value.is_switch) {
-            let default = match (default_of_compare(key), &key.otherwise) {
-                (Some(text), _) => text.to_owned(),
+            let default = match (told_default_of_compare(key), &key.otherwise) {
+                (Some(text), _) => text,
                 (None, Otherwise::Default { text, .. }) => text.clone(),
                 (None, Otherwise::Absent(meaning)) => meaning.replace('`', ""),
             };
             assert!(help.contains(&format!("--{} <", key.flag.unwrap_or_default())), "{}", key.path);
             assert!(help.contains(&format!("[default: {default}]")), "{}", key.path);
         }
+    }
+
+    #[test]
+    fn runs_are_so_short_that_a_budget_has_time_for_many_repeats() {
+        let run = |words: &[&str]| {
+            let command = KeyFlags::augment_args(Command::new("compare"));
+            let matches = command.try_get_matches_from(["compare"].iter().chain(words)).unwrap();
+            let engines = ["lmdb", "leveldb", "bdb"].map(str::to_owned);
+            let run = KeyFlags::from_arg_matches(&matches).unwrap().experiment(&engines).unwrap().run.remove(0);
+            [run.duration.unwrap().0, run.warmup.0].map(|time| time.as_millis())
+        };
+        assert_eq!(run(&["--budget", "60s"]), [250, 50]);
+        assert_eq!(run(&["--budget", "20s"]), [200, 40]);
+        assert_eq!(run(&[]), [1000, 200]);
+        assert_eq!(run(&["--budget", "60s", "--duration", "2s"]), [2000, 200]);
+        assert_eq!(run(&["--budget", "60s", "--repeat", "3"]), [1000, 200]);
     }
 
     #[test]
