@@ -1,26 +1,26 @@
 //! The interference of others with a trial: the part of the machine that they took from it.
 
 use kvdyno_model::Design;
-use kvdyno_results::TrialResult;
+use kvdyno_results::{Interference, TrialResult};
 
-/// Threshold of marked rates, per cent of the time. From here on, CPU time of others or memory stalls can change a rate
-/// by as much as the smallest difference that anybody wants to detect.
-const MARKED_PCT: f64 = 3.0;
+/// Threshold of marked rates, a share of the time, of 1. From here on, CPU time of others or memory stalls can change a
+/// rate by as much as the smallest difference that anybody wants to detect.
+const MARKED: f64 = 0.03;
 
-/// Threshold of stolen CPU time, per cent: from here on, a trial measures the interference more than the engine.
-const STOLEN_TOO_MUCH_PCT: f64 = 25.0;
+/// Threshold of stolen CPU time, of 1: from here on, a trial measures the interference more than the engine.
+const STOLEN_TOO_MUCH: f64 = 0.25;
 
-/// Threshold of the share of the time in which others had the clients' processors, per cent.
-const OTHERS_TOO_MUCH_PCT: f64 = 25.0;
+/// Threshold of the share of the time in which others had the clients' processors, of 1.
+const OTHERS_TOO_MUCH: f64 = 0.25;
 
-/// Threshold of memory stalls, per cent. It is lower because stalls change an engine's behaviour, and not only its
-/// speed.
-const STALLED_TOO_MUCH_PCT: f64 = 10.0;
+/// Threshold of memory stalls, a share of the time, of 1. It is lower because stalls change an engine's behaviour, and
+/// not only its speed.
+const STALLED_TOO_MUCH: f64 = 0.10;
 
 /// Whether interference with a trial was strong enough for its rate to be marked. Notes mention weaker interference,
 /// too.
 pub fn is_marked(result: &TrialResult) -> bool {
-    result.environment.interference.iter().any(|clause| share(clause).is_none_or(|(_, pct)| pct >= MARKED_PCT))
+    result.environment.interference.iter().any(is_strong)
 }
 
 /// Whether there was so much that the rate is about the others, and not comparable with one that was measured beside
@@ -28,55 +28,51 @@ pub fn is_marked(result: &TrialResult) -> bool {
 /// So these processors have no part in the ratio of such trials, and only widen its interval.
 pub(crate) fn is_too_much(result: &TrialResult) -> bool {
     let is_shared = result.design.as_ref().is_some_and(|design| design.design != Design::Turns);
-    has_too_much(result, |share| share != Some(ShareOfTime::Others) || !is_shared)
+    let counts = |one: &&Interference| !is_shared || !matches!(one, Interference::ClientsProcessors { .. });
+    result.environment.interference.iter().filter(counts).any(outweighs_engine)
 }
 
 /// Whether there was so much that the rate is about the others, and not comparable with one of another time.
 pub(crate) fn is_too_much_by_itself(result: &TrialResult) -> bool {
-    has_too_much(result, |_| true)
-}
-
-/// Whether there is too much in the clauses that count.
-fn has_too_much(result: &TrialResult, counts: impl Fn(Option<ShareOfTime>) -> bool) -> bool {
-    let too_much = |clause: &String| match share(clause) {
-        Some((ShareOfTime::Stolen, pct)) => pct >= STOLEN_TOO_MUCH_PCT,
-        Some((ShareOfTime::Others, pct)) => pct >= OTHERS_TOO_MUCH_PCT,
-        Some((ShareOfTime::Stalled, pct)) => pct >= STALLED_TOO_MUCH_PCT,
-        None => is_pause(clause),
-    };
-    let clauses = result.environment.interference.iter();
-    clauses.filter(|clause| counts(share(clause).map(|(kind, _)| kind))).any(too_much)
+    result.environment.interference.iter().any(outweighs_engine)
 }
 
 /// The interference with a trial, a clause for each, if it was so much that its rate is about others: it is to be
 /// repeated.
 pub fn too_much_interference(result: &TrialResult) -> Option<String> {
-    is_too_much(result).then(|| result.environment.interference.join(", "))
+    let clauses = || result.environment.interference.iter().map(ToString::to_string).collect::<Vec<_>>();
+    is_too_much(result).then(|| clauses().join(", "))
 }
 
-/// Shares of time that clauses of interference tell of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ShareOfTime {
-    Stolen,
-    Others,
-    Stalled,
+fn is_strong(interference: &Interference) -> bool {
+    match interference {
+        Interference::ClientsProcessors { time_share: share }
+        | Interference::StolenCpuTime { cpu_time_share: share }
+        | Interference::MemoryStalls { time_share: share } => *share >= MARKED,
+        Interference::OtherProcesses { .. }
+        | Interference::WaitingTasks { .. }
+        | Interference::SlowedCpu { .. }
+        | Interference::ShortMemory { .. }
+        | Interference::StoodStill { .. }
+        | Interference::StoppedProcesses { .. }
+        | Interference::Words(_) => true,
+    }
 }
 
-/// Whether a clause tells of a pause: the rate is then that of a time in which nobody worked.
-fn is_pause(clause: &str) -> bool {
-    ["everything stood still for ", "its processes were stopped for "].iter().any(|words| clause.starts_with(words))
-}
-
-/// The per cent of a clause about a share of the time; absent of other clauses.
-fn share(clause: &str) -> Option<(ShareOfTime, f64)> {
-    let kind = match () {
-        _ if clause.contains("stolen") => ShareOfTime::Stolen,
-        _ if clause.starts_with("others had ") => ShareOfTime::Others,
-        _ if clause.contains("stalled") => ShareOfTime::Stalled,
-        _ => return None,
-    };
-    let before = clause.split(" %").next()?;
-    Some((kind, before.split_whitespace().next_back()?.parse().ok()?))
+/// Whether it has a greater part in the rate than the engine. After a pause the rate is that of a time in which nobody
+/// worked.
+fn outweighs_engine(interference: &Interference) -> bool {
+    match interference {
+        Interference::ClientsProcessors { time_share } => *time_share >= OTHERS_TOO_MUCH,
+        Interference::StolenCpuTime { cpu_time_share } => *cpu_time_share >= STOLEN_TOO_MUCH,
+        Interference::MemoryStalls { time_share } => *time_share >= STALLED_TOO_MUCH,
+        Interference::StoodStill { .. } | Interference::StoppedProcesses { .. } => true,
+        Interference::OtherProcesses { .. }
+        | Interference::WaitingTasks { .. }
+        | Interference::SlowedCpu { .. }
+        | Interference::ShortMemory { .. }
+        | Interference::Words(_) => false,
+    }
 }
 
 #[cfg(test)]
@@ -86,31 +82,36 @@ mod tests {
     use super::*;
     use crate::testing::result;
 
-    fn with(clause: &str) -> TrialResult {
+    fn with(interference: Interference) -> TrialResult {
         let mut result = result("lmdb", 1, 1, 100.0);
-        result.environment.interference = vec![clause.to_owned()];
+        result.environment.interference = vec![interference];
         result
+    }
+
+    /// Whether its rate is marked, and whether there is too much.
+    fn told(interference: Interference) -> (bool, bool) {
+        let result = with(interference);
+        (is_marked(&result), is_too_much(&result))
     }
 
     #[test]
     fn a_little_stolen_time_is_not_marked() {
-        let stolen = |pct: &str| with(&format!("{pct} % of CPU time was stolen by the hypervisor"));
-        assert!(!is_marked(&stolen("0.5")) && !is_marked(&stolen("1.6")));
-        assert!(is_marked(&stolen("3.0")) && !is_too_much(&stolen("3.0")));
-        assert!(is_too_much(&stolen("40.0")));
+        let stolen = |cpu_time_share| told(Interference::StolenCpuTime { cpu_time_share });
+        assert_eq!([0.005, 0.016].map(stolen), [(false, false); 2]);
+        assert_eq!([0.03, 0.249].map(stolen), [(true, false); 2]);
+        assert_eq!(stolen(0.25), (true, true));
     }
 
     #[test]
-    fn processors_that_others_had_are_told_apart_by_their_share() {
-        let others = |pct: &str| with(&format!("others had the clients' processors for {pct} % of the time"));
-        assert!(is_marked(&others("3.0")) && !is_too_much(&others("24.9")));
-        assert!(is_too_much(&others("25.0")));
+    fn processors_that_others_had_are_judged_by_their_share() {
+        let others = |time_share| told(Interference::ClientsProcessors { time_share });
+        assert_eq!([0.03, 0.249, 0.25].map(others), [(true, false), (true, false), (true, true)]);
     }
 
     #[test]
     fn trials_in_slices_share_the_processors_that_others_leave() {
         let of = |design: Design| {
-            let mut result = with("others had the clients' processors for 50.0 % of the time");
+            let mut result = with(Interference::ClientsProcessors { time_share: 0.5 });
             result.design = Some(DesignFacts { design, ..DesignFacts::default() });
             [is_marked(&result), is_too_much(&result), is_too_much_by_itself(&result)]
         };
@@ -119,18 +120,36 @@ mod tests {
 
     #[test]
     fn a_pause_is_always_too_much() {
-        for clause in ["everything stood still for 0.6 s", "its processes were stopped for 4.0 s"] {
-            assert!(is_marked(&with(clause)) && is_too_much(&with(clause)), "{clause}");
-        }
+        assert_eq!(told(Interference::StoodStill { seconds: 0.6 }), (true, true));
+        assert_eq!(told(Interference::StoppedProcesses { seconds: 4.0 }), (true, true));
     }
 
     #[test]
-    fn stalls_and_other_clauses_are_told_apart() {
-        let stalled = with("tasks stalled for want of memory in 12.5 % of the time");
-        assert!(is_marked(&stalled) && is_too_much(&stalled));
-        assert!(!is_marked(&with("tasks stalled for want of memory in 1.2 % of the time")));
-        let others = with("other processes and the kernel's own threads used 1.2 CPUs");
-        assert!(is_marked(&others) && !is_too_much(&others));
+    fn stalls_are_judged_by_their_share() {
+        let stalled = |time_share| told(Interference::MemoryStalls { time_share });
+        assert_eq!([0.012, 0.03, 0.10].map(stalled), [(false, false), (true, false), (true, true)]);
+    }
+
+    #[test]
+    fn the_rest_is_marked_and_never_too_much() {
+        for interference in [
+            Interference::OtherProcesses { cpus: 1.2 },
+            Interference::WaitingTasks { tasks: 2.0 },
+            Interference::SlowedCpu { lowest_khz: 1, highest_khz: 2, base_khz: None },
+            Interference::ShortMemory { available_kib: 1, memory_kib: 100 },
+            Interference::Words("90.0 % of CPU time was stolen by the hypervisor".to_owned()),
+        ] {
+            assert_eq!(told(interference.clone()), (true, false), "{interference}");
+        }
         assert!(!is_marked(&result("lmdb", 1, 1, 100.0)));
+    }
+
+    #[test]
+    fn all_clauses_say_why_a_trial_is_to_be_repeated() {
+        let mut result = with(Interference::StoodStill { seconds: 0.6 });
+        result.environment.interference.push(Interference::OtherProcesses { cpus: 1.2 });
+        let why = "everything stood still for 0.6 s, other processes and the kernel's own threads used 1.2 CPUs";
+        assert_eq!(too_much_interference(&result).as_deref(), Some(why));
+        assert_eq!(too_much_interference(&with(Interference::OtherProcesses { cpus: 1.2 })), None);
     }
 }

@@ -7,6 +7,7 @@ mod frequency;
 
 use std::time::Instant;
 
+use kvdyno_results::Interference;
 use procfs::process::Process;
 use procfs::{Current, CurrentSI, KernelStats, Meminfo, MemoryPressure};
 use rustix::time::{ClockId, clock_gettime};
@@ -112,15 +113,14 @@ impl InterferenceMonitor {
         self.look(worker_pids);
     }
 
-    /// The notes that are worth telling, a clause each: "1.8 % of CPU time was stolen by the hypervisor". Empty for a
-    /// quiet machine, and where `/proc` tells nothing.
-    pub fn finish(self) -> Vec<String> {
+    /// The interference that is worth telling. Empty for a quiet machine, and where `/proc` tells nothing.
+    pub fn finish(self) -> Vec<Interference> {
         let (Some(first), Some(last)) = (&self.first, &self.last) else { return Vec::new() };
         [
             stolen(first, last),
-            self.others.cpus(last.cpus),
+            self.others.using(last.cpus),
             self.others.waiting(),
-            self.frequency.words(),
+            self.frequency.slowed(),
             least_available(self.least_available_kib, last.memory_kib),
             stalled(first, last).filter(|_| !self.is_limited),
         ]
@@ -175,34 +175,32 @@ impl Others {
         self.waiting += now.runnable.unwrap_or(0).saturating_sub(explained);
     }
 
-    fn cpus(&self, cpus: u32) -> Option<String> {
-        let used = share(self.cpu_s, self.seconds)?;
-        let worth_a_note = used >= OTHER_CPUS.max(OTHER_CPUS_SHARE * f64::from(cpus));
-        worth_a_note.then(|| format!("other processes and the kernel's own threads used {used:.1} CPUs"))
+    fn using(&self, processors: u32) -> Option<Interference> {
+        let cpus = share(self.cpu_s, self.seconds)?;
+        let worth_a_note = cpus >= OTHER_CPUS.max(OTHER_CPUS_SHARE * f64::from(processors));
+        worth_a_note.then_some(Interference::OtherProcesses { cpus })
     }
 
-    fn waiting(&self) -> Option<String> {
-        let waiting = share(self.waiting.into(), self.looks.into())?;
-        (waiting >= WAITING_TASKS).then(|| format!("{waiting:.1} tasks of other processes waited for a CPU on average"))
+    fn waiting(&self) -> Option<Interference> {
+        let tasks = share(self.waiting.into(), self.looks.into())?;
+        (tasks >= WAITING_TASKS).then_some(Interference::WaitingTasks { tasks })
     }
 }
 
-fn stolen(first: &MachineReading, last: &MachineReading) -> Option<String> {
-    let share = share(last.stolen_s - first.stolen_s, last.total_s - first.total_s)?;
-    (share >= STOLEN_SHARE).then(|| format!("{:.1} % of CPU time was stolen by the hypervisor", share * 100.0))
+fn stolen(first: &MachineReading, last: &MachineReading) -> Option<Interference> {
+    let cpu_time_share = share(last.stolen_s - first.stolen_s, last.total_s - first.total_s)?;
+    (cpu_time_share >= STOLEN_SHARE).then_some(Interference::StolenCpuTime { cpu_time_share })
 }
 
-fn least_available(least_kib: Option<u64>, memory_kib: Option<u64>) -> Option<String> {
-    let least_kib = least_kib?;
-    let share = share(least_kib as f64, memory_kib? as f64)?;
-    (share < AVAILABLE_SHARE).then(|| {
-        format!("memory ran short: {} MiB ({:.1} %) were available at the least", least_kib / 1024, share * 100.0)
-    })
+fn least_available(least_kib: Option<u64>, memory_kib: Option<u64>) -> Option<Interference> {
+    let (available_kib, memory_kib) = least_kib.zip(memory_kib)?;
+    let share = share(available_kib as f64, memory_kib as f64)?;
+    (share < AVAILABLE_SHARE).then_some(Interference::ShortMemory { available_kib, memory_kib })
 }
 
-fn stalled(first: &MachineReading, last: &MachineReading) -> Option<String> {
-    let share = share(last.stalled_s? - first.stalled_s?, last.at_s - first.at_s)?;
-    (share >= STALLED_SHARE).then(|| format!("tasks stalled for want of memory in {:.1} % of the time", share * 100.0))
+fn stalled(first: &MachineReading, last: &MachineReading) -> Option<Interference> {
+    let time_share = share(last.stalled_s? - first.stalled_s?, last.at_s - first.at_s)?;
+    (time_share >= STALLED_SHARE).then_some(Interference::MemoryStalls { time_share })
 }
 
 /// `None` where there is no whole.
@@ -283,15 +281,15 @@ mod tests {
         }
     }
 
-    /// The sentences after ten seconds in which `change` changed each reading.
-    fn sentences(change: impl Fn(f64, &mut MachineReading)) -> Vec<String> {
+    /// The clauses after ten seconds in which `change` changed each reading.
+    fn clauses(change: impl Fn(f64, &mut MachineReading)) -> Vec<String> {
         let mut monitor = InterferenceMonitor::blank();
         for second in 0..=10 {
             let mut reading = quiet(second.into());
             change(second.into(), &mut reading);
             monitor.add(reading);
         }
-        monitor.finish()
+        monitor.finish().iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -300,38 +298,38 @@ mod tests {
         for second in 0..=10 {
             monitor.add(MachineReading { stalled_s: Some(f64::from(second) * 0.5), ..quiet(second.into()) });
         }
-        assert_eq!(monitor.finish(), [""; 0]);
+        assert_eq!(monitor.finish(), []);
     }
 
     #[test]
     fn a_quiet_machine_is_worth_no_note() {
-        assert_eq!(sentences(|_, _| {}), [""; 0]);
-        assert_eq!(InterferenceMonitor::blank().finish(), [""; 0]);
+        assert_eq!(clauses(|_, _| {}), [""; 0]);
+        assert_eq!(InterferenceMonitor::blank().finish(), []);
     }
 
     #[test]
     fn steal() {
-        let notes = sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.018);
+        let notes = clauses(|s, reading| reading.stolen_s = s * 4.0 * 0.018);
         assert_eq!(notes, ["1.8 % of CPU time was stolen by the hypervisor"]);
-        assert_eq!(sentences(|s, reading| reading.stolen_s = s * 4.0 * 0.004), [""; 0]);
+        assert_eq!(clauses(|s, reading| reading.stolen_s = s * 4.0 * 0.004), [""; 0]);
     }
 
     #[test]
     fn others_on_the_cpu() {
-        let notes = sentences(|s, reading| reading.busy_s += s * 0.7);
+        let notes = clauses(|s, reading| reading.busy_s += s * 0.7);
         assert_eq!(notes, ["other processes and the kernel's own threads used 0.7 CPUs"]);
         // The same on a machine of 128 processors is less than its clock's ticks can tell.
-        assert_eq!(sentences(|s, reading| (reading.busy_s, reading.cpus) = (s * 2.7, 128)), [""; 0]);
+        assert_eq!(clauses(|s, reading| (reading.busy_s, reading.cpus) = (s * 2.7, 128)), [""; 0]);
     }
 
     #[test]
     fn the_process_that_watches_is_nobody_else() {
-        assert_eq!(sentences(|s, reading| (reading.busy_s, reading.own_s) = (s * 2.7, s * 0.7)), [""; 0]);
+        assert_eq!(clauses(|s, reading| (reading.busy_s, reading.own_s) = (s * 2.7, s * 0.7)), [""; 0]);
     }
 
     #[test]
     fn intervals_without_a_worker_accuse_nobody() {
-        let notes = sentences(|s, reading| {
+        let notes = clauses(|s, reading| {
             reading.busy_s += s * 0.7;
             reading.worker = None;
         });
@@ -341,10 +339,10 @@ mod tests {
     #[test]
     fn others_that_wait() {
         assert_eq!(
-            sentences(|_, reading| reading.runnable = Some(6)),
+            clauses(|_, reading| reading.runnable = Some(6)),
             ["2.0 tasks of other processes waited for a CPU on average"]
         );
-        let crowded_by_itself = sentences(|_, reading| {
+        let crowded_by_itself = clauses(|_, reading| {
             reading.runnable = Some(33);
             reading.worker = reading.worker.map(|worker| WorkerUsage { threads: 32, ..worker });
         });
@@ -353,7 +351,7 @@ mod tests {
 
     #[test]
     fn memory() {
-        let notes = sentences(|s, reading| {
+        let notes = clauses(|s, reading| {
             reading.available_kib = Some(if s == 5.0 { 20 << 10 } else { 1 << 19 });
             reading.stalled_s = Some(s * 0.05);
         });
@@ -364,7 +362,7 @@ mod tests {
                 "tasks stalled for want of memory in 5.0 % of the time"
             ]
         );
-        assert_eq!(sentences(|_, reading| (reading.stalled_s, reading.available_kib) = (None, None)), [""; 0]);
+        assert_eq!(clauses(|_, reading| (reading.stalled_s, reading.available_kib) = (None, None)), [""; 0]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kvdyno_environment::interference::InterferenceMonitor;
 use kvdyno_environment::process::spawn;
+use kvdyno_results::Interference;
 
 #[test]
 fn a_busy_neighbour_is_told_of() {
@@ -18,9 +19,6 @@ fn a_busy_neighbour_is_told_of() {
     neighbour.kill().unwrap();
     neighbour.wait().unwrap();
     watch.sample(&[worker.pid()]);
-    let notes = watch.finish();
-    assert!(
-        notes.iter().any(|note| note.starts_with("other processes and the kernel's own threads used")),
-        "{notes:?}"
-    );
+    let told = watch.finish();
+    assert!(told.iter().any(|one| matches!(one, Interference::OtherProcesses { .. })), "{told:?}");
 }

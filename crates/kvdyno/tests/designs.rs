@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::support::{Comparison, EndedTrial, Lab, Ran, eventually};
 use kvdyno_model::Design;
-use kvdyno_results::{DesignFacts, Phase};
+use kvdyno_results::{DesignFacts, Interference, Phase};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -195,7 +195,7 @@ fn a_repeat_with_interference_is_done_again_and_says_so() {
     assert_eq!(lab.result_files(), files, "what nobody disturbed is not done again");
     let suffering = before.iter().find(|result| result.trial.repeat == 1 && result.trial.phase == Phase::Run).unwrap();
     let is_it = |result: &Value| result["trial"]["number"] == suffering.trial.number;
-    assert!(lab.say_interference("results", &["41.0 % of CPU time was stolen by the hypervisor"], is_it));
+    assert!(lab.say_interference("results", &[Interference::StolenCpuTime { cpu_time_share: 0.41 }], is_it));
     lab.resume().exits(0).says("repeat 1 was disturbed, and is repeated as repeat 3");
     let results = lab.folder().results().unwrap();
     let of = |repeat: u32| results.iter().filter(|result| result.trial.repeat == repeat).collect::<Vec<_>>();

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::support::{Lab, Ran, adapters};
+use kvdyno_results::Interference;
 use serde_json::Value;
 
 /// Burns about 20 µs in each get. The linker brings everything else from the library behind it.
@@ -238,7 +239,7 @@ fn of_several_cells_worse_comes_before_cannot_tell() {
         for (setup, folder) in [(old, "before"), (new, "after")] {
             change.measured(&setup, folder, &more);
             let scans = |result: &Value| result["trial"]["workload"] == "readseq";
-            change.0.say_interference(folder, &["41.0 % of CPU time was stolen by the hypervisor"], scans);
+            change.0.say_interference(folder, &[Interference::StolenCpuTime { cpu_time_share: 0.41 }], scans);
         }
         let ran = change.0.run(["diff", "before", "after"]);
         ["before", "after"].iter().for_each(|folder| fs::remove_dir_all(change.0.path(folder)).unwrap());

@@ -138,8 +138,9 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
         Remark { trial: format!("{engine} was left out{of}"), text: reason.clone() }
     });
     let of_trial = |result: &TrialResult| -> Vec<Remark> {
-        let notes = result.notes.iter().chain(&result.environment.interference);
-        notes.map(|note| Remark { trial: title(&result.trial), text: note.clone() }).collect()
+        let interference = result.environment.interference.iter().map(ToString::to_string);
+        let notes = result.notes.iter().cloned().chain(interference);
+        notes.map(|text| Remark { trial: title(&result.trial), text }).collect()
     };
     let of_trials = study.results.iter().flat_map(of_trial);
     let without_log = study.all_cells().iter().filter_map(without_log);

@@ -3,7 +3,7 @@
 use crate::support;
 use kvdyno_report::{Format, ReportError, Screen, render, render_on, write_page};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{CachedPages, NodePages, ObservedEnvironment};
+use kvdyno_results::{CachedPages, Interference, NodePages, ObservedEnvironment};
 use serde_json::Value;
 
 /// `published/symas-2014-inmem-load.csv`, after its `numa_policy`.
@@ -277,11 +277,15 @@ fn an_environment_that_was_requested_has_a_table() {
 
 #[test]
 fn trials_with_interference_are_marked() {
-    let (_folder, results) =
-        in_another_environment(|environment| environment.interference = vec!["other processes used 1.2 CPUs".into()]);
+    let (_folder, results) = in_another_environment(|environment| {
+        environment.interference = vec![Interference::OtherProcesses { cpus: 1.2 }]
+    });
     let table = render(&results, Format::Table).unwrap();
     assert!(table.contains("? ! 638,499"), "{table}");
     assert!(table.contains("! there was interference with a trial of it: the notes say by what."), "{table}");
-    assert!(table.contains("lmdb fillseq, repeat 1: other processes used 1.2 CPUs"), "{table}");
+    assert!(
+        table.contains("lmdb fillseq, repeat 1: other processes and the kernel's own threads used 1.2 CPUs"),
+        "{table}"
+    );
     assert!(!table.contains("! 285,759"), "{table}");
 }

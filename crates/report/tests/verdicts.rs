@@ -3,7 +3,7 @@
 use crate::support;
 use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{CpuAccount, DesignFacts, OpKind, Pacing, SeriesPoint, TrialResult};
+use kvdyno_results::{CpuAccount, DesignFacts, Interference, OpKind, Pacing, SeriesPoint, TrialResult};
 use serde_json::Value;
 
 /// The made-up experiment, its results changed.
@@ -240,15 +240,15 @@ fn a_run_that_may_have_ended_for_its_figures_has_wider_intervals() {
 
 #[test]
 fn a_little_stolen_time_is_noted_and_not_marked() {
-    let stolen = |pct: &'static str| {
+    let stolen = |cpu_time_share| {
         changed(1, move |result| {
-            result.environment.interference = vec![format!("{pct} % of CPU time was stolen by the hypervisor")];
+            result.environment.interference = vec![Interference::StolenCpuTime { cpu_time_share }];
         })
     };
-    let (_folder, results) = stolen("1.6");
+    let (_folder, results) = stolen(0.016);
     let table = render(&results, Format::Table).unwrap();
     assert!(!table.contains("! ") && table.contains("1.6 % of CPU time was stolen"), "{table}");
-    let (_folder, results) = stolen("7.0");
+    let (_folder, results) = stolen(0.07);
     assert!(render(&results, Format::Table).unwrap().contains("! 638,499"));
 }
 

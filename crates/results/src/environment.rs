@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::NamedFigure;
+use crate::{Interference, NamedFigure};
 
 /// The environment as it was during one trial. Facts that the system does not report are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,12 +41,8 @@ pub struct ObservedEnvironment {
     /// be made. Empty in older results.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
-    /// The share of the measured part in which clients waited for a processor that others had, of 1; absent if the
-    /// kernel does not tell how long a thread waits, and in older results.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub others_share: Option<f64>,
-    /// Interference with the trial, a clause each.
-    pub interference: Vec<String>,
+    /// Interference with the trial, as far as it is worth telling.
+    pub interference: Vec<Interference>,
 }
 
 /// A process's pages on one NUMA node.

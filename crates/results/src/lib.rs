@@ -13,6 +13,7 @@ mod engine_facts;
 mod environment;
 pub mod files;
 pub mod folder;
+mod interference;
 pub mod latency_log;
 mod machine;
 mod named_figures;
@@ -36,6 +37,7 @@ pub use cpu::{AgainstCpuTime, CpuAccount, CpuFacts, MOST_BACKGROUND, MOST_BACKGR
 pub use design::{DesignFacts, DuetSlice};
 pub use engine_facts::{EngineCounters, EngineFacts, EngineFile, EnginePackage, Setting};
 pub use environment::{CachedPages, NodePages, ObservedEnvironment};
+pub use interference::Interference;
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;

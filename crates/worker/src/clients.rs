@@ -12,8 +12,6 @@ use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind};
 
-use crate::clock;
-use crate::counter::bump;
 use crate::loops::{Driver, Limit, Work};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
@@ -279,11 +277,9 @@ impl<C: RoleClock> Trial<'_, C> {
         let from = self.clock.now();
         stats.measured.iter().for_each(|ops| ops.from.store(from, Ordering::Relaxed));
         if !control.is_stop_requested() {
-            let cpu_before = clock::thread_cpu_ns();
             work.run(&mut driver, &stats.measured, limit);
-            bump(&stats.slices.alone.cpu_ns, clock::thread_cpu_ns().saturating_sub(cpu_before));
         }
-        stats.times.note(&began, &accounts.read());
+        stats.slices.alone.times.note(&began, &accounts.read());
         if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
             control.run_until.store(0, Ordering::SeqCst);
         }

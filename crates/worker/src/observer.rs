@@ -258,12 +258,9 @@ impl<'a> Observer<'a> {
         self.times(|stats| &stats.slices.counted)
     }
 
-    /// The times of all clients together in the measured part: of the whole of it, or of the counted parts of slices.
+    /// The times of all clients together in the measured part; in slices their first parts are included.
     pub fn measured_times(&self) -> ClientTimes {
-        match self.slices() {
-            0 => self.times(|stats| &stats.times),
-            _ => self.counted_times(),
-        }
+        self.times(|stats| &stats.slices.alone.times)
     }
 
     /// The slices of the measured part, with their first parts, of all clients together. Without slices it has CPU time
@@ -282,7 +279,7 @@ impl<'a> Observer<'a> {
             let words = self.clients.iter().map(|stats| word(part(&stats.slices)).load(Ordering::Relaxed));
             words.fold(0, u64::saturating_add)
         };
-        ClientWork { operations: sum(|work| &work.operations), cpu_s: sum(|work| &work.cpu_ns) as f64 / 1e9 }
+        ClientWork { operations: sum(|work| &work.operations), cpu_s: sum(|work| &work.times.cpu_ns) as f64 / 1e9 }
     }
 
     fn times(&self, part: fn(&ClientStats) -> &PartTimes) -> ClientTimes {

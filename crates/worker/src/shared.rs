@@ -21,7 +21,6 @@ use crate::histogram::{TickHistogram, touch};
 pub use crate::ledger_memory::LedgerMemory;
 use crate::segment::Segment;
 use crate::slices::{SliceControl, SliceStats};
-use crate::thread_accounts::PartTimes;
 
 kvdyno_model::words! {
     /// The state of the worker, as the activity under way, for people.
@@ -232,10 +231,8 @@ pub struct ClientStats {
     pub take_low_water: AtomicU64,
     /// One more than the id that it deletes or writes anew at this moment, where records are deleted; else 0.
     pub changing: AtomicU64,
-    /// Its thread's time in the measured part; 0 where the trial works in slices, which have their own.
-    pub times: PartTimes,
     counters: [AtomicU64; COUNTERS],
-    /// The counted parts of its slices, where the trial works in such.
+    /// Its slices, where the trial works in such; and its thread's time in the measured part.
     pub slices: SliceStats,
     /// The warm-up.
     pub warmup: ClientOps,

@@ -171,26 +171,26 @@ pub struct SliceStats {
     /// The counted parts of those of the measured part.
     pub counted: PartTimes,
     used: SharedUsage,
-    /// Both parts of those of the measured part. Without slices, the CPU time in the measured part.
+    /// Both parts of those of the measured part. Without slices, the times in the measured part, and no operations.
     pub alone: WorkTotals,
     /// Both parts of duets.
     pub duets: WorkTotals,
 }
 
-/// Operations of a client, and the CPU time of its thread over the same time.
+/// Operations of a client, and the time of its thread meanwhile.
 #[repr(C)]
 #[derive(Debug)]
 pub struct WorkTotals {
     /// Operations.
     pub operations: AtomicU64,
-    /// Its thread's time on a processor, ns.
-    pub cpu_ns: AtomicU64,
+    /// The time of its thread.
+    pub times: PartTimes,
 }
 
 impl WorkTotals {
     fn note(&self, from: &Reading, until: &Reading, operations: u64) {
         bump(&self.operations, operations);
-        bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
+        self.times.note(from, until);
     }
 }
 
@@ -232,29 +232,30 @@ impl SliceStats {
     }
 
     /// A counter that exceeds its bound after `ns` of a trial: its name, its value and the bound.
-    pub(crate) fn exceeding(&self, ns: u64, ticks: u64, processors: u64) -> Option<(&'static str, u64, u64)> {
+    pub(crate) fn exceeding(&self, ns: u64, ticks: u64, processors: u64) -> Option<(String, u64, u64)> {
         let process_us = (ns / 1000).saturating_mul(processors);
         let switches = (ns / LEAST_SWITCH_NS).saturating_mul(processors);
         let bounds = [
             // Each is ordered by a system call and waited for by another.
             ("slices", &self.count, ns / 1000),
             ("nanoseconds of slices", &self.counted_ns, ns),
-            ("nanoseconds of first parts", &self.lead.wall_ns, ns),
-            ("nanoseconds on a processor in first parts", &self.lead.cpu_ns, ns),
-            ("nanoseconds in wait for one in first parts", &self.lead.delayed_ns, ns),
-            ("nanoseconds of counted parts", &self.counted.wall_ns, ns),
-            ("nanoseconds on a processor in counted parts", &self.counted.cpu_ns, ns),
-            ("nanoseconds in wait for one in counted parts", &self.counted.delayed_ns, ns),
             ("operations in slices", &self.alone.operations, ticks),
-            ("nanoseconds on a processor in slices", &self.alone.cpu_ns, ns),
             ("operations in duets", &self.duets.operations, ticks),
-            ("nanoseconds on a processor in duets", &self.duets.cpu_ns, ns),
             ("microseconds of its process", &self.used.user_us, process_us),
             ("microseconds of its process in the kernel", &self.used.sys_us, process_us),
             ("context switches of its process", &self.used.ctx_switches, switches),
         ];
-        let counts = bounds.into_iter().map(|(what, word, most)| (what, word.load(Ordering::Relaxed), most));
-        counts.into_iter().find(|(_, count, most)| count > most)
+        let times = [
+            ("first parts", &self.lead),
+            ("counted parts", &self.counted),
+            ("the measured part", &self.alone.times),
+            ("duets", &self.duets.times),
+        ];
+        let of_times = times.into_iter().flat_map(|(part, times)| {
+            times.figures().map(|(what, word)| (format!("{what} {part}"), word.load(Ordering::Relaxed), ns))
+        });
+        let counts = bounds.into_iter().map(|(what, word, most)| (what.to_owned(), word.load(Ordering::Relaxed), most));
+        counts.chain(of_times).find(|(_, count, most)| count > most)
     }
 
     fn note(&self, counted_from_ns: u64, from: &Reading, until: &Reading) {
@@ -394,7 +395,9 @@ mod tests {
             // With those of their first parts; the slice without a counted part is warm-up.
             assert_eq!(of(&stats.slices.duets.operations), 11);
             assert_eq!(of(&stats.slices.alone.operations), 2 * 11);
-            assert!(of(&stats.slices.duets.cpu_ns) > 0 && of(&stats.slices.alone.cpu_ns) > 0);
+            let [duets, alone] = [&stats.slices.duets, &stats.slices.alone].map(|work| &work.times);
+            assert!(of(&duets.cpu_ns) > 0 && of(&alone.cpu_ns) > 0);
+            assert!(of(&alone.wall_ns) > of(&stats.slices.counted.wall_ns), "the first parts, too");
             assert!(of(&stats.slices.lead.wall_ns) > 0);
         }
     }

@@ -27,12 +27,21 @@ impl PartTimes {
         bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
         bump(&self.delayed_ns, until.delayed_ns.saturating_sub(from.delayed_ns));
     }
+
+    /// Each figure, as a phrase that the name of the part completes.
+    pub(crate) fn figures(&self) -> [(&'static str, &AtomicU64); 3] {
+        [
+            ("nanoseconds of", &self.wall_ns),
+            ("nanoseconds on a processor in", &self.cpu_ns),
+            ("nanoseconds in wait for one in", &self.delayed_ns),
+        ]
+    }
 }
 
 /// The accounts of a thread at a moment.
 pub(crate) struct Reading {
     pub(crate) wall_ns: u64,
-    pub(crate) cpu_ns: u64,
+    cpu_ns: u64,
     delayed_ns: u64,
     /// The usage of its process, if this client notes that.
     pub(crate) used: Option<Usage>,

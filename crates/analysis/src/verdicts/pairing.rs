@@ -107,7 +107,7 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 mod tests {
     use kvdyno_model::Design;
     use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, ReadBack, TrialKey};
+    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, Interference, ReadBack, TrialKey};
 
     use super::super::level::Looks;
     use super::super::{Terms, Verdict, VerdictFigure, compare};
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn half_of_the_repeats_without_the_machine_are_no_verdict() {
         let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0), (903.0, 100.0)]);
-        let stolen = vec!["31.0 % of CPU time was stolen by the hypervisor".to_owned()];
+        let stolen = vec![Interference::StolenCpuTime { cpu_time_share: 0.31 }];
         results[1].environment.interference = stolen.clone();
         assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
         results[2].environment.interference = stolen;
@@ -179,8 +179,7 @@ mod tests {
     }
 
     fn interfere_with(result: &mut TrialResult) {
-        let others = "others had the clients' processors for 48.0 % of the time";
-        result.environment.interference = vec![others.to_owned()];
+        result.environment.interference = vec![Interference::ClientsProcessors { time_share: 0.48 }];
     }
 
     #[test]

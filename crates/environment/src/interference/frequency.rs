@@ -2,6 +2,8 @@
 //!
 //! An idle one may be slow. So only those count that were busy all the time between two looks.
 
+use kvdyno_results::Interference;
+
 use crate::tree::{Tree, number_list};
 
 /// Below this fraction of its nominal value, a frequency is worth a note.
@@ -52,16 +54,12 @@ impl Frequency {
         self.before = times.to_vec();
     }
 
-    /// The note on a processor that was slowed down, if one was.
-    pub(super) fn words(&self) -> Option<String> {
-        let (lowest, what) =
-            (self.lowest_khz?, if self.base_khz.is_some() { "its base is" } else { "the highest was" });
-        let right = self.base_khz.or(self.highest_khz)?;
-        let ghz = |khz: u64| khz as f64 / 1e6;
-        let slowed = (lowest as f64) < SLOWED_SHARE * right as f64;
-        slowed.then(|| {
-            format!("a busy CPU was slowed down to {:.1} GHz, where {what} {:.1} GHz", ghz(lowest), ghz(right))
-        })
+    /// A processor that was slowed down, if one was.
+    pub(super) fn slowed(&self) -> Option<Interference> {
+        let (lowest_khz, highest_khz, base_khz) = (self.lowest_khz?, self.highest_khz?, self.base_khz);
+        let nominal_khz = base_khz.unwrap_or(highest_khz);
+        let is_slowed = (lowest_khz as f64) < SLOWED_SHARE * nominal_khz as f64;
+        is_slowed.then_some(Interference::SlowedCpu { lowest_khz, highest_khz, base_khz })
     }
 }
 
@@ -103,14 +101,14 @@ mod tests {
         let mut frequency = Frequency::new(tree);
         frequency.look(&after(1.0));
         frequency.look(&after(2.0));
-        assert_eq!(frequency.words(), None);
+        assert_eq!(frequency.slowed(), None);
         runs_at(root.path(), 0, 1_200_000);
         frequency.look(&after(3.0));
         runs_at(root.path(), 0, 3_100_000);
         frequency.look(&after(4.0));
         assert_eq!(
-            frequency.words().as_deref(),
-            Some("a busy CPU was slowed down to 1.2 GHz, where the highest was 3.1 GHz")
+            frequency.slowed(),
+            Some(Interference::SlowedCpu { lowest_khz: 1_200_000, highest_khz: 3_100_000, base_khz: None })
         );
     }
 
@@ -123,12 +121,13 @@ mod tests {
         frequency.look(&after(2.0));
         runs_at(root.path(), 0, 2_100_000);
         frequency.look(&after(3.0));
-        assert_eq!(frequency.words(), None);
+        assert_eq!(frequency.slowed(), None);
         runs_at(root.path(), 0, 1_000_000);
         frequency.look(&after(4.0));
+        let base_khz = Some(2_100_000);
         assert_eq!(
-            frequency.words().as_deref(),
-            Some("a busy CPU was slowed down to 1.0 GHz, where its base is 2.1 GHz")
+            frequency.slowed(),
+            Some(Interference::SlowedCpu { lowest_khz: 1_000_000, highest_khz: 3_100_000, base_khz })
         );
     }
 
@@ -139,12 +138,12 @@ mod tests {
         frequency.look(&after(1.0));
         let idle = after(2.0).map(|time| CpuTime { busy: 0.0, ..time });
         frequency.look(&idle);
-        assert_eq!((frequency.lowest_khz, frequency.words()), (None, None));
+        assert_eq!((frequency.lowest_khz, frequency.slowed()), (None, None));
         drop(root);
         let (_root, tree) = testing::empty();
         let mut frequency = Frequency::new(tree);
         frequency.look(&after(1.0));
         frequency.look(&after(2.0));
-        assert_eq!(frequency.words(), None);
+        assert_eq!(frequency.slowed(), None);
     }
 }

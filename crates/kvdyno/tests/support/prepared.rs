@@ -4,24 +4,28 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kvdyno_results::Interference;
 use serde_json::{Value, json};
 
 use super::Lab;
 
 impl Lab {
-    /// Sets `clauses` as the interference of those results of `folder` that `is_meant` selects. Returns whether a
-    /// result changed.
-    pub fn say_interference(&self, folder: &str, clauses: &[&str], is_meant: impl Fn(&Value) -> bool) -> bool {
-        let mut is_news = false;
+    /// Sets the interference of those results of `folder` that `is_meant` selects. Returns whether a result changed.
+    pub fn say_interference(
+        &self,
+        folder: &str,
+        interference: &[Interference],
+        is_meant: impl Fn(&Value) -> bool,
+    ) -> bool {
+        let (told, mut is_news) = (json!(interference), false);
         for trial in fs::read_dir(self.path(folder).join("trials")).unwrap().flatten() {
             let file = trial.path().join("result.json");
             if !file.is_file() {
                 continue;
             }
             let mut result = read(&file);
-            let had: Vec<&str> = texts(&result["environment"]["interference"]);
-            if had != clauses && is_meant(&result) {
-                result["environment"]["interference"] = json!(clauses);
+            if result["environment"]["interference"] != told && is_meant(&result) {
+                result["environment"]["interference"] = told.clone();
                 fs::write(&file, result.to_string()).unwrap();
                 is_news = true;
             }
@@ -79,11 +83,6 @@ impl Lab {
         }
         fs::write(&file, plan.to_string()).unwrap();
     }
-}
-
-/// None where the key is absent.
-fn texts(list: &Value) -> Vec<&str> {
-    list.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 fn read(file: &Path) -> Value {

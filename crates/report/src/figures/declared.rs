@@ -268,7 +268,7 @@ const ENVIRONMENT: [Figure; 13] = [
     ),
     Figure::given("storage", "`folder`, or what was made for it", Words(|r| Some(r.environment.storage.clone()))),
     Figure::given("filesystem", "the filesystem below it", Words(|r| Some(r.environment.filesystem.clone()))),
-    Figure::given("interference", "interference by others", Words(|r| Some(r.environment.interference.join("; ")))),
+    Figure::given("interference", "interference by others", Words(|r| Some(interference(r)))),
 ];
 
 /// The columns before the workload's own figures, in order.
@@ -318,6 +318,11 @@ fn outcome(result: &TrialResult) -> String {
 fn tainted(result: &TrialResult) -> Option<String> {
     let names: Vec<&str> = result.taints().map(|taint| taint.name.as_str()).collect();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// A clause for each.
+fn interference(result: &TrialResult) -> String {
+    result.environment.interference.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// `0:123;1:456`

@@ -8,7 +8,8 @@ use kvdyno_analysis::{Cell, CellKey, Series, cells, same_work};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{
-    Audit, AuditFacts, ClientKind, Failure, FailureKind, Phase, ReadBack, TrialKey, TrialOutcome, TrialResult,
+    Audit, AuditFacts, ClientKind, Failure, FailureKind, Interference, Phase, ReadBack, TrialKey, TrialOutcome,
+    TrialResult,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -164,7 +165,7 @@ impl MadeUp {
         match trial.outcome {
             MadeUpOutcome::Finished | MadeUpOutcome::Skipped => {}
             MadeUpOutcome::Interfered => {
-                result.environment.interference = vec!["31.0 % of CPU time was stolen by the hypervisor".to_owned()];
+                result.environment.interference = vec![Interference::StolenCpuTime { cpu_time_share: 0.31 }];
             }
             MadeUpOutcome::Failed => {
                 let failure = Failure { kind: FailureKind::Crashed, reason: String::new() };

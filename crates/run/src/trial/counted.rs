@@ -30,11 +30,9 @@ pub(super) struct Counted {
     /// The contents of the database now.
     pub(super) contents: KnownContents,
     pub(super) histograms: LatencyLog,
-    /// CPU seconds of its clients' threads in the measured part.
-    pub(super) client_cpu_s: f64,
-    /// Slices of its measured part, and the times of its clients in these.
+    /// Slices of its measured part, and the times of its clients in their counted parts.
     slices: (u64, ClientTimes),
-    /// The times of its clients in the measured part.
+    /// The times of its clients in the measured part; in slices their first parts are included.
     pub(super) times: ClientTimes,
 }
 
@@ -51,7 +49,6 @@ impl Counted {
             no_space: false,
             contents: context.contents,
             histograms: LatencyLog::new(),
-            client_cpu_s: 0.0,
             slices: Default::default(),
             times: ClientTimes::default(),
         }
@@ -85,7 +82,6 @@ impl Counted {
             no_space: observer.control().no_space.load(Ordering::SeqCst) == 1,
             contents: observer.contents(workload, context.contents),
             histograms: observer.histograms().into_iter().collect(),
-            client_cpu_s: observer.work_alone().cpu_s,
             slices: (observer.slices(), observer.counted_times()),
             times: observer.measured_times(),
         }
@@ -112,7 +108,16 @@ impl Counted {
         let is_long = report.window.as_ref().is_some_and(|window| window.seconds >= LEAST_COARSE_S);
         let cpu_s = report.group_cpu_s.filter(|_| is_long && self.implausible.is_none())?;
         let operations = self.operations.iter().map(|of_kind| of_kind.operations).fold(0, u64::saturating_add);
-        Some(CpuAccount { operations, cpu_s, client_cpu_s: self.client_cpu_s })
+        Some(CpuAccount { operations, cpu_s, client_cpu_s: self.times.cpu_ns as f64 / 1e9 })
+    }
+
+    /// The times of its clients in what its [`Window`](kvdyno_results::Window) counts: without the first parts of
+    /// slices.
+    pub(super) fn window_times(&self) -> ClientTimes {
+        match self.slices {
+            (0, _) => self.times,
+            (_, times) => times,
+        }
     }
 }
 

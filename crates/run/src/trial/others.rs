@@ -3,14 +3,31 @@
 //! It follows from the trial's own accounts, which the kernel keeps in nanoseconds, and not from the machine's, which
 //! it keeps in ticks: so it can be told of a trial of any length, and of slices.
 
+use kvdyno_results::{CpuAccount, Interference};
 use kvdyno_worker::ClientTimes;
 
-/// From this share on, of 1, it is worth a clause.
-const WORTH_A_CLAUSE: f64 = 0.03;
+/// From this share on, of 1, it is worth telling.
+const WORTH_TELLING: f64 = 0.03;
 
 /// The shortest measured part of which it is told, seconds: a turn of another process takes some 4 ms, and of a shorter
 /// part a single one would be a large share.
 const SHORTEST_S: f64 = 0.1;
+
+/// The accounts of a trial's CPU time, and the times of all clients together over the span of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Accounts {
+    /// Everything in its control group, the processes that the engine started included, in the measured part. In slices
+    /// their first parts are included. Absent where no group counts.
+    pub(super) group: Option<CpuAccount>,
+    /// Over the same.
+    pub(super) times: ClientTimes,
+    /// CPU time of its own processes alone, seconds. In slices it is of their counted parts.
+    pub(super) own_cpu_s: f64,
+    /// Over the same.
+    pub(super) own_times: ClientTimes,
+    /// CPU time of the lab itself in the measured part, seconds. In slices their first parts are included.
+    pub(super) lab_cpu_s: f64,
+}
 
 /// A trial's demand for processors in its measured part.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,23 +38,42 @@ pub(super) struct Demand {
     pub(super) processors: u32,
     /// The times of all clients together.
     pub(super) times: ClientTimes,
-    /// CPU time of the trial, its background threads included, seconds.
+    /// CPU time of the trial, its background work included, seconds.
     pub(super) cpu_s: f64,
     /// CPU time of the lab itself meanwhile, seconds.
     pub(super) lab_cpu_s: f64,
 }
 
 impl Demand {
+    /// The demand of a trial with these accounts: that of its group, or without one that of its own processes.
+    pub(super) fn of(clients: u32, processors: u32, accounts: Accounts) -> Demand {
+        let Accounts { group, lab_cpu_s, .. } = accounts;
+        // Both are of the same span. In slices that is both parts of each; the account goes on for a moment until the
+        // group is frozen, so that it has more background work, which blames others less. Without slices the account
+        // lags by some 10 ms on each processor, of 1 s or more: too little to be told.
+        let (times, cpu_s) = match group {
+            Some(group) => (accounts.times, group.cpu_s),
+            None => (accounts.own_times, accounts.own_cpu_s),
+        };
+        Demand { clients, processors, times, cpu_s, lab_cpu_s }
+    }
+
+    /// Others on its clients' processors, if that is worth telling.
+    pub(super) fn interference(&self) -> Option<Interference> {
+        let time_share = self.others_share().filter(|share| *share >= WORTH_TELLING)?;
+        Some(Interference::ClientsProcessors { time_share })
+    }
+
     /// The share of the measured part in which clients waited for a processor that others had, of 1. Absent where there
     /// is no measured part, or too short a one.
     ///
-    /// Clients wait for each other and for the engine's own threads, too. With n clients and b background threads that
-    /// run on average, on p processors, none has to wait for another if n + b is at most p: then the wait is others'.
-    /// Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has for
-    /// cpu / p at the most; that is subtracted, and so is the lab's own time. Others cannot have had more than the
+    /// Clients wait for each other and for the engine's own threads and processes, too. With n clients and b of these
+    /// that run on average, on p processors, none has to wait for another if n + b is at most p: then the wait is the
+    /// others'. Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has
+    /// for cpu / p at the most; that is subtracted, and so is the lab's own time. Others cannot have had more than the
     /// trial and the lab left of the processors' time, either. What remains is told as a share of the time in which so
     /// many clients can be on processors at all.
-    pub(super) fn others_share(&self) -> Option<f64> {
+    fn others_share(&self) -> Option<f64> {
         let s = |ns: u64| ns as f64 / 1e9;
         let window_s = s(self.times.wall_ns) / f64::from(self.clients.max(1));
         if window_s < SHORTEST_S || self.processors == 0 {
@@ -51,12 +87,6 @@ impl Demand {
         let others_s = (s(self.times.delayed_ns) - by_itself_s).min(left_s).max(0.0);
         Some((others_s / (clients.min(processors) * window_s)).min(1.0))
     }
-}
-
-/// The clause about a share of others, if it is worth one.
-pub(super) fn clause(share: Option<f64>) -> Option<String> {
-    let share = share.filter(|share| *share >= WORTH_A_CLAUSE)?;
-    Some(format!("others had the clients' processors for {:.1} % of the time", share * 100.0))
 }
 
 #[cfg(test)]
@@ -115,11 +145,38 @@ mod tests {
         assert_eq!(Demand { clients: 1, processors: 2, times, cpu_s: 0.045, lab_cpu_s: 0.0 }.others_share(), None);
     }
 
+    /// A client of a second on one processor, of which it had half; the other half is in the account of the group.
+    fn beside_a_child() -> Accounts {
+        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns: 500_000_000 };
+        let group = Some(CpuAccount { operations: 1000, cpu_s: 1.0, client_cpu_s: 0.5 });
+        Accounts { group, times, own_cpu_s: 0.5, own_times: times, lab_cpu_s: 0.0 }
+    }
+
     #[test]
-    fn a_little_is_no_clause() {
-        assert_eq!(clause(Some(0.029)), None);
-        assert_eq!(clause(None), None);
-        let expected = "others had the clients' processors for 48.2 % of the time";
-        assert_eq!(clause(Some(0.482)).as_deref(), Some(expected));
+    fn a_process_that_the_engine_started_is_nobody_else() {
+        assert_eq!(Demand::of(1, 1, beside_a_child()).interference(), None);
+        let without_group = Demand::of(1, 1, Accounts { group: None, ..beside_a_child() });
+        assert_eq!(without_group.interference(), Some(Interference::ClientsProcessors { time_share: 0.5 }));
+    }
+
+    #[test]
+    fn times_are_those_of_the_account() {
+        // Its slices had first parts of a second: the client did all that the group did in both.
+        let own = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 1_000_000_000, delayed_ns: 0 };
+        let times = ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 1_500_000_000, delayed_ns: 500_000_000 };
+        let group = Some(CpuAccount { operations: 1000, cpu_s: 1.5, client_cpu_s: 1.5 });
+        let accounts = Accounts { group, times, own_cpu_s: 1.0, own_times: own, lab_cpu_s: 0.0 };
+        is(Demand::of(1, 1, accounts).others_share().unwrap(), 0.25);
+        is(Demand::of(1, 1, Accounts { group: None, ..accounts }).others_share().unwrap(), 0.0);
+    }
+
+    #[test]
+    fn a_little_is_not_told() {
+        let times = |delayed_ns| ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns };
+        let waited =
+            |delayed_ns| Demand { clients: 1, processors: 2, times: times(delayed_ns), cpu_s: 0.5, lab_cpu_s: 0.0 };
+        assert_eq!(waited(29_000_000).interference(), None);
+        assert!(waited(31_000_000).interference().is_some());
+        assert_eq!(Demand::default().interference(), None);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use kvdyno_results::Interference;
 use kvdyno_worker::shared::WorkerState;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -121,14 +122,13 @@ impl Pauses {
         (gap.checked_sub(TICK).filter(|late| *late >= LATE).unwrap_or_default(), gap)
     }
 
-    /// A clause for each kind of pause.
-    pub(super) fn clauses(&self) -> Vec<String> {
-        let s = |time: Duration| time.as_secs_f64();
+    /// The pauses of each kind together.
+    pub(super) fn interference(&self) -> impl Iterator<Item = Interference> {
+        let (stood_still, stopped) = (self.stood_still, self.stopped);
         let everything =
-            (!self.stood_still.is_zero()).then(|| format!("everything stood still for {:.1} s", s(self.stood_still)));
-        let processes =
-            (self.stopped >= LATE).then(|| format!("its processes were stopped for {:.1} s", s(self.stopped)));
-        everything.into_iter().chain(processes).collect()
+            (!stood_still.is_zero()).then_some(Interference::StoodStill { seconds: stood_still.as_secs_f64() });
+        let processes = (stopped >= LATE).then_some(Interference::StoppedProcesses { seconds: stopped.as_secs_f64() });
+        everything.into_iter().chain(processes)
     }
 }
 
@@ -178,6 +178,10 @@ mod tests {
         Clocks { awake: Duration::from_millis(ms), suspended: Duration::ZERO }
     }
 
+    fn told(pauses: &Pauses) -> Vec<Interference> {
+        pauses.interference().collect()
+    }
+
     /// Looks in time at a trial that does an operation a millisecond, until 500 ms.
     fn at_work() -> Pauses {
         let mut pauses = Pauses::new(at(0));
@@ -191,9 +195,9 @@ mod tests {
     fn a_pause_of_everything_is_told() {
         let mut pauses = at_work();
         assert_eq!(pauses.look(at(4600), 580, true), Duration::from_secs(4));
-        assert_eq!(pauses.clauses(), ["everything stood still for 4.0 s"]);
+        assert_eq!(told(&pauses), [Interference::StoodStill { seconds: 4.0 }]);
         pauses.look(at(4700), 680, true);
-        assert_eq!(pauses.clauses(), ["everything stood still for 4.0 s"]);
+        assert_eq!(told(&pauses), [Interference::StoodStill { seconds: 4.0 }]);
     }
 
     /// The worker was through when the parent looked again.
@@ -201,14 +205,14 @@ mod tests {
     fn a_pause_before_the_end_is_told() {
         let mut pauses = at_work();
         pauses.look(at(1700), 620, false);
-        assert_eq!(pauses.clauses(), ["everything stood still for 1.1 s"]);
+        assert_eq!(told(&pauses), [Interference::StoodStill { seconds: 1.1 }]);
     }
 
     #[test]
     fn a_parent_that_was_stopped_alone_disturbs_nobody() {
         let mut pauses = at_work();
         assert_eq!(pauses.look(at(4600), 4600, true), Duration::from_secs(4), "it cannot tell of a hang");
-        assert_eq!(pauses.clauses(), [""; 0]);
+        assert_eq!(told(&pauses), []);
     }
 
     #[test]
@@ -216,21 +220,21 @@ mod tests {
         let mut pauses = Pauses::new(at(0));
         pauses.look(at(100), 0, false);
         assert_eq!(pauses.look(at(5200), 0, true), Duration::from_secs(5));
-        assert_eq!(pauses.clauses(), [""; 0]);
+        assert_eq!(told(&pauses), []);
     }
 
     #[test]
     fn a_look_that_comes_a_little_late_is_nothing() {
         let mut pauses = at_work();
         assert_eq!(pauses.look(at(1099), 500, true), Duration::ZERO);
-        assert_eq!(pauses.clauses(), [""; 0]);
+        assert_eq!(told(&pauses), []);
     }
 
     #[test]
     fn a_suspended_machine_is_told_by_the_clock_that_went_on() {
         let mut pauses = at_work();
         pauses.look(Clocks { suspended: Duration::from_secs(30), ..at(600) }, 600, true);
-        assert_eq!(pauses.clauses(), ["everything stood still for 30.0 s"]);
+        assert_eq!(told(&pauses), [Interference::StoodStill { seconds: 30.0 }]);
     }
 
     #[test]
@@ -241,19 +245,19 @@ mod tests {
             pauses.look_into_slice(at(1010));
             pauses.look_into_slice(at(1010 + parent_ms));
             pauses.end_slice(Duration::from_millis(over_ms));
-            pauses.clauses()
+            told(&pauses)
         };
-        assert_eq!(slice(4100, 3950), ["everything stood still for 4.0 s"]);
-        assert_eq!(slice(4100, 3), [""; 0], "the parent alone was stopped");
-        assert_eq!(slice(10, 3950), [""; 0], "an operation took so long");
+        assert_eq!(slice(4100, 3950), [Interference::StoodStill { seconds: 3.95 }]);
+        assert_eq!(slice(4100, 3), [], "the parent alone was stopped");
+        assert_eq!(slice(10, 3950), [], "an operation took so long");
     }
 
     #[test]
     fn processes_that_somebody_stopped_are_told() {
         let mut pauses = at_work();
         (0..4).for_each(|_| pauses.were_stopped(TICK));
-        assert_eq!(pauses.clauses(), [""; 0]);
+        assert_eq!(told(&pauses), []);
         pauses.were_stopped(TICK);
-        assert_eq!(pauses.clauses(), ["its processes were stopped for 0.5 s"]);
+        assert_eq!(told(&pauses), [Interference::StoppedProcesses { seconds: 0.5 }]);
     }
 }

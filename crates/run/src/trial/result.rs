@@ -12,8 +12,9 @@ use kvdyno_experiment::RunKey;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 use kvdyno_results::{
-    AnswerCounts, AuditFacts, ClientKind, CpuFacts, EngineFacts, Failure, FailureKind, ObservedEnvironment, OsFacts,
-    Phase, RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult, WorkloadFacts,
+    AnswerCounts, AuditFacts, ClientKind, CpuFacts, EngineFacts, Failure, FailureKind, Interference,
+    ObservedEnvironment, OsFacts, Phase, RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult,
+    WorkloadFacts,
 };
 use kvdyno_worker::workloads::{MixedRole, TrialCounts, WorkloadSpec};
 use kvdyno_worker::{PresentIds, WorkerReport, of_process};
@@ -21,7 +22,7 @@ use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 use super::bounds::Bounds;
 use super::context::{TrialContext, TrialRequest, WORKER_LOG};
 use super::counted::Counted;
-use super::others::{Demand, clause};
+use super::others::{Accounts, Demand};
 use super::watching::{Termination, Watched};
 
 /// Facts that the parent took from the operating system beside the worker's account.
@@ -40,8 +41,9 @@ pub(super) fn result(
     watched: Watched,
     extras: OsExtras,
 ) -> TrialResult {
-    let others_share = others_share(context, counted, report.as_ref(), watched.lab_cpu_s);
-    let environment = observed_environment(context, report.as_ref(), &watched, &extras.bounds, others_share);
+    let cpu = cpu_facts(counted, report.as_ref(), &watched, &extras.bounds);
+    let others = others(context, counted, report.as_ref(), &cpu, watched.lab_cpu_s);
+    let environment = observed_environment(context, report.as_ref(), &watched, &extras.bounds, others);
     let counts = TrialCounts {
         parameters: &context.planned.workload.parameters,
         operations: &counted.operations,
@@ -86,7 +88,7 @@ pub(super) fn result(
         design: None,
         copied_from: context.copied_from,
         window: report.as_ref().and_then(|report| report.window.clone()).filter(|_| is_plausible),
-        cpu: cpu_facts(counted, report.as_ref(), &watched, &extras.bounds),
+        cpu,
         operations: counted.operations.clone(),
         of_roles: counted.of_roles.clone(),
         answers: counted.answers.clone(),
@@ -158,30 +160,33 @@ fn observed_environment(
     report: Option<&WorkerReport>,
     watched: &Watched,
     bounds: &Bounds,
-    others_share: Option<f64>,
+    others: Option<Interference>,
 ) -> ObservedEnvironment {
     let of_worker = report.map(|report| report.state.clone()).unwrap_or_default();
-    let interference = clause(others_share).into_iter().chain(watched.interference.iter().cloned()).collect();
-    let of_worker = ObservedEnvironment { others_share, interference, ..of_worker };
+    let interference = others.into_iter().chain(watched.interference.iter().cloned()).collect();
+    let of_worker = ObservedEnvironment { interference, ..of_worker };
     bounds.complete(context, watched.account.os.wall_s, of_worker)
 }
 
-/// The share of the measured part in which others had the clients' processors.
-fn others_share(
+/// Others that had the clients' processors in the measured part.
+fn others(
     context: &TrialContext<'_>,
     counted: &Counted,
     report: Option<&WorkerReport>,
+    cpu: &CpuFacts,
     lab_cpu_s: f64,
-) -> Option<f64> {
+) -> Option<Interference> {
     let window = report.and_then(|report| report.window.as_ref()).filter(|_| are_waits_told())?;
-    let demand = Demand {
-        clients: context.planned.workload.roles().len() as u32,
-        processors: context.environment.placement.cpus().len() as u32,
+    let accounts = Accounts {
+        group: cpu.alone,
         times: counted.times,
-        cpu_s: window.user_s + window.sys_s,
+        own_cpu_s: window.user_s + window.sys_s,
+        own_times: counted.window_times(),
         lab_cpu_s,
     };
-    demand.others_share()
+    let clients = context.planned.workload.roles().len() as u32;
+    let processors = context.environment.placement.cpus().len() as u32;
+    Demand::of(clients, processors, accounts).interference()
 }
 
 /// A trial fails if its worker observed another state than the one that was set: it measured something else.

@@ -108,11 +108,11 @@ mod tests {
         note(17_000, slice(LEAD, Duration::ZERO, false));
         for (operations, cpu_ns) in [(100, 90_000_000), (300, 180_000_000)] {
             slices.duets.operations.store(operations, Ordering::Relaxed);
-            slices.duets.cpu_ns.store(cpu_ns, Ordering::Relaxed);
+            slices.duets.times.cpu_ns.store(cpu_ns, Ordering::Relaxed);
             note(17_000 + operations * 1_000, slice(LEAD, LENGTH, true));
         }
         slices.alone.operations.store(500, Ordering::Relaxed);
-        slices.alone.cpu_ns.store(100_000_000, Ordering::Relaxed);
+        slices.alone.times.cpu_ns.store(100_000_000, Ordering::Relaxed);
         note(417_000, slice(LEAD, LENGTH, false));
         let rounded = |account: CpuAccount| {
             let ms = |seconds: f64| (1e3 * seconds).round() as u64;

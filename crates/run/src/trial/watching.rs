@@ -10,7 +10,7 @@ use kvdyno_environment::memory::ControlGroup;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
-use kvdyno_results::{ClientKind, Phase, ResourcePoint, SeriesPoint};
+use kvdyno_results::{ClientKind, Interference, Phase, ResourcePoint, SeriesPoint};
 use kvdyno_worker::shared::{ClientStats, SharedMemory, WorkerState};
 use kvdyno_worker::workloads::TrialEnd;
 use kvdyno_worker::{Observer, Snapshot, TrialClock};
@@ -64,7 +64,7 @@ pub(super) struct Watched {
     pub(super) cpu: Option<SliceCpu>,
     /// The most that was not on the storage yet after a slice, KiB.
     pub(super) dirty_kib: Option<u64>,
-    pub(super) interference: Vec<String>,
+    pub(super) interference: Vec<Interference>,
     /// The lab's own CPU time in the measured part, seconds.
     pub(super) lab_cpu_s: f64,
 }
@@ -236,7 +236,7 @@ impl<'a> Watching<'a> {
             db_peak_kib: self.db_peak_kib,
             cpu,
             dirty_kib,
-            interference: self.pauses.clauses().into_iter().chain(self.monitor.finish()).collect(),
+            interference: self.pauses.interference().chain(self.monitor.finish()).collect(),
             lab_cpu_s: self.lab_cpu.seconds(),
         })
     }
