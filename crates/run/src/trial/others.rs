@@ -68,9 +68,9 @@ impl Demand {
     /// is no measured part, or too short a one.
     ///
     /// Clients wait for each other and for the engine's own threads and processes, too. With n clients and b of these
-    /// that run on average, on p processors, none has to wait for another if n + b is at most p: then the wait is
-    /// others'. Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has for
-    /// cpu / p at the most; that is subtracted, and so is the lab's own time. Others cannot have had more than the
+    /// that run on average, on p processors, none has to wait for another if n + b is at most p: then the wait is the
+    /// others'. Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has
+    /// for cpu / p at the most; that is subtracted, and so is the lab's own time. Others cannot have had more than the
     /// trial and the lab left of the processors' time, either. What remains is told as a share of the time in which so
     /// many clients can be on processors at all.
     fn others_share(&self) -> Option<f64> {
