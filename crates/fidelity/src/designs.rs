@@ -85,12 +85,7 @@ fn line(words: &str, pairs: &[DesignPair], (one, other): (usize, usize)) -> Fide
     }
 }
 
-fn results(
-    tries: &Tries,
-    name: &str,
-    engines: &[&str],
-    design: &[&str],
-) -> io::Result<Option<Vec<TrialResult>>> {
+fn results(tries: &Tries, name: &str, engines: &[&str], design: &[&str]) -> io::Result<Option<Vec<TrialResult>>> {
     let repeat = tries.count.to_string();
     let repeats = ["--repeat", &repeat];
     let words = engines.iter().chain(&WORK).chain(design).chain(&repeats).copied();

@@ -31,14 +31,16 @@ pub struct RateField<'a> {
     pub text: &'a str,
 }
 
-/// The sentences beneath `Verdicts`. Text that is indented is one, other lines are headings.
+/// The sentences beneath `Verdicts`. Text that is indented is one, text that is indented twice goes on with it, and other
+/// lines are headings.
 pub fn sentences(report: &str) -> Vec<Sentence> {
     let section = report.lines().skip_while(|line| *line != "Verdicts").skip(1).take_while(|line| !line.is_empty());
-    let (mut heading, mut all) = ("", Vec::new());
+    let (mut heading, mut all): (&str, Vec<Sentence>) = ("", Vec::new());
     for line in section {
-        match line.strip_prefix("  ") {
-            Some(text) => all.push(Sentence { heading: heading.to_owned(), text: text.to_owned() }),
-            None => heading = line,
+        match (line.strip_prefix("    "), line.strip_prefix("  "), all.last_mut()) {
+            (Some(more), _, Some(sentence)) => sentence.text += &format!(" {more}"),
+            (_, Some(text), _) => all.push(Sentence { heading: heading.to_owned(), text: text.to_owned() }),
+            (_, None, _) => heading = line,
         }
     }
     all
@@ -64,7 +66,8 @@ impl Sentence {
         // `uses 4.21 times as much CPU time per operation as`: the second is the better one.
         let dearer = clause.contains(" times as much ").then(|| after(" per operation as ")).flatten();
         let dearer = dearer.or_else(|| clause.contains(" % more ").then(|| after(" per operation than ")).flatten());
-        let better = || after(" as fast as ").or_else(|| after(" faster than ")).or_else(|| after(" per operation than "));
+        let better =
+            || after(" as fast as ").or_else(|| after(" faster than ")).or_else(|| after(" per operation than "));
         match dearer {
             Some(other) => Some(Claim::Better(other, one)),
             None => Some(Claim::Better(one, better()?)),
@@ -116,9 +119,10 @@ fn field<'r>(report: &'r str, title: &str, head: &str, engine: &str) -> Option<R
 impl RateField<'_> {
     /// The figure; absent where there is none, as in `failed`.
     pub fn figure(&self) -> Option<f64> {
-        let number = |letter: &char| letter.is_ascii_digit() || *letter == '.' || *letter == ',';
-        let digits: String = self.text.chars().take_while(number).filter(|letter| *letter != ',').collect();
-        digits.parse().ok()
+        // Before it there may be the mark of interference.
+        let number = self.text.trim_start_matches(['!', ' ']);
+        let number = number.split(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != ',').next()?;
+        number.replace(',', "").parse().ok()
     }
 }
 
@@ -134,7 +138,8 @@ Verdicts
 Load: fillseq, by throughput
   lmdb loads 1.94 times as fast as bdb (1.75 to 2.15), 3 repeats
 readwhilewriting, 1 reader, 1 writer, by throughput of reads
-  lmdb reads 8.2 % faster than bdb (+3 % to +14 %), 3 repeats; but bdb writes 1.7 times as fast as lmdb: no winner
+  lmdb reads 8.2 % faster than bdb (+3 % to +14 %), 3 repeats; but bdb writes 1.7 times as fast as
+    lmdb: no winner
 readwhilewriting, 2 readers, 1 writer, by throughput of writes
   cannot tell: bdb and lmdb, 3.7 % apart, 3 repeats: the interval is too wide
 In brackets the 95 % interval of the ratio.
@@ -148,7 +153,7 @@ bdb             0:21.21       46,866  ±4.0%
 readwhilewriting: reads/s
 engine   1 reader    2 readers
 ──────────────────────────────
-lmdb    * 640,252  ? 1,256,486
+lmdb  * ! 640,252  ? 1,256,486
 bdb       117,947       failed
 
 readwhilewriting: writes/s
@@ -165,12 +170,14 @@ By throughput: * faster than every other of its column; ≈ the same as the high
         assert_eq!(all.len(), 3);
         let figures = |index: usize| ["lmdb", "bdb"].map(|engine| all[index].field(REPORT, engine).unwrap());
         assert_eq!(figures(0).map(|field| field.figure()), [Some(1_102_310.0), Some(46_866.0)]);
-        assert_eq!(figures(1)[0], RateField { mark: Some('*'), text: "640,252" });
-        assert_eq!(figures(1)[1].figure(), Some(117_947.0));
+        assert_eq!(figures(1)[0], RateField { mark: Some('*'), text: "! 640,252" });
+        assert_eq!(figures(1).map(|field| field.figure()), [Some(640_252.0), Some(117_947.0)]);
         assert_eq!(figures(2).map(|field| field.figure()), [Some(120.0), Some(121.0)]);
         assert_eq!(all[0].field(REPORT, "rocksdb"), None);
-        let failed = Sentence { heading: "readwhilewriting, 2 readers, by throughput of reads".into(), ..all[0].clone() };
+        let failed =
+            Sentence { heading: "readwhilewriting, 2 readers, by throughput of reads".into(), ..all[0].clone() };
         assert_eq!(failed.field(REPORT, "bdb").map(|field| field.figure()), Some(None));
+        assert!(all[1].text.ends_with("as fast as lmdb: no winner"));
         assert!(all[1].names_the_opposite() && !all[0].names_the_opposite());
     }
 
@@ -179,9 +186,15 @@ By throughput: * faster than every other of its column; ≈ the same as the high
         let said = |text: &str| Sentence { heading: String::new(), text: text.to_owned() };
         for (text, claim) in [
             ("lmdb loads 1.94 times as fast as bdb (1.75 to 2.15), 3 repeats", Claim::Better("lmdb", "bdb")),
-            ("lmdb reads 15 % faster than bdb (+9 % to +21 %), 3 repeats; lmdb was not steady", Claim::Better("lmdb", "bdb")),
+            (
+                "lmdb reads 15 % faster than bdb (+9 % to +21 %), 3 repeats; lmdb was not steady",
+                Claim::Better("lmdb", "bdb"),
+            ),
             ("lmdb and bdb read the same within 3 % (-1 % to +1 %), 5 repeats", Claim::Same("lmdb", "bdb")),
-            ("a and b use the same CPU time per operation within 3 %: a uses 1 % less, 3 repeats", Claim::Same("a", "b")),
+            (
+                "a and b use the same CPU time per operation within 3 %: a uses 1 % less, 3 repeats",
+                Claim::Same("a", "b"),
+            ),
             ("a uses 38 % less CPU time per operation than b (-40 % to -36 %), 5 repeats", Claim::Better("a", "b")),
             ("a uses 11 % more CPU time per operation than b (+10 % to +12 %), 5 repeats", Claim::Better("b", "a")),
             ("a uses 4.21 times as much CPU time per operation as b (3.9 to 4.6), 5 repeats", Claim::Better("b", "a")),

@@ -151,7 +151,9 @@ mod tests {
         let text = || fs::read_to_string(&document).unwrap();
         let none = FidelityTable { progress: Progress { left: 9, ..Progress::default() }, ..table(None, 9) };
         assert!(!none.write_into(&document, "x").unwrap());
-        assert!(table(None, 2).write_into(&document, "x").unwrap() && table(None, 1).write_into(&document, "x").unwrap());
+        assert!(
+            table(None, 2).write_into(&document, "x").unwrap() && table(None, 1).write_into(&document, "x").unwrap()
+        );
         assert!(text().contains("partial: 7 of 8 tries") && text().contains("| so far |") && !text().contains("yes"));
         assert!(text().contains("| not so far |") && !table(None, 1).is_complete());
         assert!(table(None, 0).write_into(&document, "x").unwrap() && !text().contains("partial"));

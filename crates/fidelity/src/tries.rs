@@ -131,10 +131,7 @@ impl Tries {
     }
 
     fn report(&self, folder: &Path, format: &str) -> io::Result<String> {
-        // A line to a sentence.
-        let mut command = Command::new(&self.program.path);
-        command.args(["report", "--format", format]).arg(folder).env_remove("COLUMNS");
-        let output = command.output()?;
+        let output = Command::new(&self.program.path).args(["report", "--format", format]).arg(folder).output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(io::Error::other(format!("{}: {}", folder.display(), said.trim())));
@@ -218,7 +215,7 @@ impl Tries {
 pub struct Reports {
     /// The folder.
     pub folder: PathBuf,
-    /// The text of `kvdyno report`, a line to a sentence.
+    /// The text of `kvdyno report`.
     pub text: String,
     /// Its JSON.
     pub json: Value,
@@ -310,9 +307,8 @@ mod tests {
         let times = || fs::read_to_string(&runs).unwrap_or_default().lines().count();
         let program = program(folder.path());
         let first = tries(&program, folder.path());
-        let kept = |tries: &Tries, command: &str, seed: &str| {
-            tries.kept("x", command, &words(seed), &[0]).unwrap().unwrap()
-        };
+        let kept =
+            |tries: &Tries, command: &str, seed: &str| tries.kept("x", command, &words(seed), &[0]).unwrap().unwrap();
         let one = kept(&first, "compare", "1");
         assert_eq!((kept(&first, "compare", "1"), times()), (one.clone(), 1));
         assert_ne!(kept(&first, "compare", "2"), one);

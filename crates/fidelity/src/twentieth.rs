@@ -60,13 +60,7 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     ])
 }
 
-fn run(
-    tries: &Tries,
-    name: &str,
-    readers: &str,
-    budget: &str,
-    seed: u32,
-) -> io::Result<Option<Vec<TrialResult>>> {
+fn run(tries: &Tries, name: &str, readers: &str, budget: &str, seed: u32) -> io::Result<Option<Vec<TrialResult>>> {
     let seed = seed.to_string();
     let words = ["--workload", "readrandom", "--records", "1M", "--readers", readers, "--repeat", "auto"];
     let more = ["--question", "difference", "--budget", budget, "--seed", &seed];
