@@ -15,8 +15,8 @@ pub struct Program {
     /// The commit of its sources, `-changed` if they were; absent if they came without their history. The program
     /// itself tells it (`kvdyno machine`).
     pub commit: Option<String>,
-    /// A hash of the program and of the adapters in the folders beside it, without the commit's name: a commit that
-    /// changes neither is the same program.
+    /// A hash of the program and of the adapters in the folders beside it, without the commit's name and the linker's
+    /// hash: after a commit that changes neither it is the same program.
     pub code: u64,
 }
 
@@ -51,17 +51,29 @@ fn code_of(kvdyno: &Path, commit: &str) -> io::Result<u64> {
         files.extend(adapters.into_iter().filter(|path| path.extension().is_some_and(|end| end == "so")));
     }
     files.sort();
-    files.iter().try_fold(FNV_START, |hash, file| Ok(fnv(hash, &blanked(fs::read(file)?, commit.as_bytes()))))
+    files.iter().try_fold(FNV_START, |hash, file| Ok(fnv(hash, &without_name(fs::read(file)?, commit.as_bytes()))))
 }
 
-/// The bytes with zeros for `name`, wherever it is.
-fn blanked(mut bytes: Vec<u8>, name: &[u8]) -> Vec<u8> {
-    let mut from = 0;
-    while let Some(at) = bytes[from..].windows(name.len().max(1)).position(|window| window == name) {
-        bytes[from + at..from + at + name.len()].fill(0);
-        from += at + name.len();
+/// The note before the 20 bytes of a hash that the linker makes of all others: lengths of its name and of the hash, its
+/// type, its name.
+const BUILD_ID: &[u8] = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+
+/// The bytes of a program with zeros for the name of its commit, and for the linker's hash, which depends on that.
+fn without_name(mut bytes: Vec<u8>, commit: &[u8]) -> Vec<u8> {
+    for at in positions(&bytes, commit) {
+        bytes[at..at + commit.len()].fill(0);
+    }
+    for at in positions(&bytes, BUILD_ID).into_iter().map(|at| at + BUILD_ID.len()) {
+        let end = bytes.len().min(at + 20);
+        bytes[at..end].fill(0);
     }
     bytes
+}
+
+/// The indices at which `part` begins; none for an empty one.
+fn positions(bytes: &[u8], part: &[u8]) -> Vec<usize> {
+    let windows = bytes.windows(part.len().max(1)).enumerate();
+    windows.filter(|(_, window)| *window == part).map(|(at, _)| at).collect()
 }
 
 /// FNV-1a, 64 bits.
@@ -92,5 +104,8 @@ mod tests {
         assert_ne!(code("a 9f8e c 9f8e", "9f8e", "x"), first, "another program");
         assert_ne!(code("a 1a2b b 1a2b", "1a2b", "y"), first, "another adapter");
         assert_eq!(code("a", "", "x"), code("a", "1a2b", "x"), "sources without their history");
+        let note = |hash: &str, rest: &str| format!("{}{hash:0>20}{rest}", String::from_utf8_lossy(BUILD_ID));
+        assert_eq!(code(&note("1", "x"), "", "x"), code(&note("2", "x"), "", "x"), "the linker's hash");
+        assert_ne!(code(&note("1", "x"), "", "x"), code(&note("1", "y"), "", "x"));
     }
 }
