@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::pairs::{ENGINES, counted};
 use crate::said::{Claim, RateField, Sentence, sentences};
 use crate::table::FidelityLine;
-use crate::tries::{Reports, Tries};
+use crate::tries::{Tries, TryReports};
 
 const WORKLOADS: [&str; 7] =
     ["readrandom", "readseq", "fwdrange", "overwrite", "readwhilewriting", "fwdrangewhilewriting", "ycsb-a"];
@@ -38,22 +38,22 @@ const OPPOSITE: [&str; 12] = [
 ];
 const DESIGNS: [&str; 3] = ["duet", "slices", "turns"];
 
-/// How much of a kind was looked at, and what contradicts.
+/// The number of checks of a kind, and the contradictions that they observed.
 #[derive(Debug, Default)]
-struct Agreement {
+struct Contradictions {
     of: usize,
-    contradictions: Vec<String>,
+    all: Vec<String>,
 }
 
-/// What the reports of some comparisons say of themselves.
+/// The contradictions of the reports of some comparisons with themselves.
 #[derive(Debug, Default)]
 struct ReportAgreement {
     /// Verdicts and the rates of their tables.
-    verdicts: Agreement,
+    verdicts: Contradictions,
     /// Marks of tables and the verdicts of those that they stand at.
-    stars: Agreement,
+    stars: Contradictions,
     /// Sentences and their rows.
-    sentences: Agreement,
+    sentences: Contradictions,
 }
 
 /// Does what is not there yet, and holds it against the targets. A try is twenty comparisons; the reports of the pair
@@ -92,13 +92,13 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     ])
 }
 
-fn none_of(target: String, held: &Agreement) -> FidelityLine {
+fn none_of(target: String, held: &Contradictions) -> FidelityLine {
     FidelityLine {
         target,
         tries: held.of,
-        figure: counted(held.contradictions.len(), held.of),
+        figure: counted(held.all.len(), held.of),
         bound: "none".to_owned(),
-        is_met: held.of > 0 && held.contradictions.is_empty(),
+        is_met: held.of > 0 && held.all.is_empty(),
     }
 }
 
@@ -113,19 +113,19 @@ fn drawn(number: u64) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-impl Agreement {
+impl Contradictions {
     /// Counts one, with what contradicts in it.
-    fn count(&mut self, reports: &Reports, contradiction: Option<String>) {
+    fn count(&mut self, reports: &TryReports, contradiction: Option<String>) {
         self.of += 1;
         if let Some(words) = contradiction {
             eprintln!("contradiction in {}: {words}", reports.folder.display());
-            self.contradictions.push(words);
+            self.all.push(words);
         }
     }
 }
 
 impl ReportAgreement {
-    fn hold(&mut self, reports: &Reports) {
+    fn hold(&mut self, reports: &TryReports) {
         let all = sentences(&reports.text);
         for sentence in &all {
             self.sentences.count(reports, without_row(sentence, &all, reports));
@@ -162,7 +162,7 @@ fn fields<'r, 's>(sentence: &'s Sentence, report: &'r str) -> Option<(Claim<'s>,
 }
 
 /// A sentence that is not understood, has no figures in a table, no verdict in JSON, or no word of the opposite.
-fn without_row(sentence: &Sentence, all: &[Sentence], reports: &Reports) -> Option<String> {
+fn without_row(sentence: &Sentence, all: &[Sentence], reports: &TryReports) -> Option<String> {
     let said = |words: &str| Some(format!("{words}: {}: {}", sentence.heading, sentence.text));
     let Some(claim) = sentence.claim() else { return said("not understood") };
     if claim == Claim::LeftOut {
@@ -204,7 +204,7 @@ fn against_marks(sentence: &Sentence, claim: Claim<'_>, fields: &[Option<RateFie
 }
 
 /// The engine that has the star, in the text of the report or in its JSON.
-fn winner(reports: &Reports) -> Vec<String> {
+fn winner(reports: &TryReports) -> Vec<String> {
     let all = sentences(&reports.text);
     let runs = all.iter().filter(|sentence| !sentence.heading.starts_with("Load: "));
     let starred = runs.filter_map(|sentence| match fields(sentence, &reports.text)? {
@@ -271,20 +271,20 @@ mod tests {
     const SENTENCE: &str = "lmdb reads 20 % faster than bdb (+19 % to +21 %), 4 repeats";
 
     /// A report with one sentence, and a table of these two fields.
-    fn reports(sentence: &str, lmdb: &str, bdb: &str) -> Reports {
+    fn reports(sentence: &str, lmdb: &str, bdb: &str) -> TryReports {
         let table = format!("engine    1 reader\n──\nlmdb  {lmdb:>12}\nbdb   {bdb:>12}\n");
         let text = format!(
             "name\n\nVerdicts\nreadrandom, 1 reader, by throughput\n  {sentence}\n\nreadrandom: reads/s\n{table}"
         );
         let json = json!({ "verdicts": [{ "sentence": sentence, "verdict": "same" }], "rankings": [] });
-        Reports { folder: PathBuf::from("x"), text, json }
+        TryReports { folder: PathBuf::from("x"), text, json }
     }
 
     /// How many verdicts, marks and sentences contradict.
-    fn contradictions(reports: &Reports) -> [usize; 3] {
+    fn contradictions(reports: &TryReports) -> [usize; 3] {
         let mut all = ReportAgreement::default();
         all.hold(reports);
-        [&all.verdicts, &all.stars, &all.sentences].map(|held| held.contradictions.len())
+        [&all.verdicts, &all.stars, &all.sentences].map(|held| held.all.len())
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! `make fidelity`: whether what kvdyno says is so. Each row of the study has targets, drives the program itself many
 //! times, and holds what it said against what is known to be true.
 //!
-//! Results are kept in a folder: a try that is there is not done again. In one call a row takes an hour at most, and the
-//! next call goes on where it ended. A row is a module with a function that gives the lines of a [`FidelityTable`], and a
-//! line in [`ROWS`].
+//! Results are kept in a folder: a try that is there is not done again. In one call a row takes an hour at most, and
+//! the next call goes on where it ended. A row is a module with a function that gives the lines of a [`FidelityTable`],
+//! and a line in [`ROWS`].
 
 mod accuracy;
 mod agreement;
@@ -29,7 +29,7 @@ use std::time::Duration;
 use clap::Parser;
 use kvdyno_model::{KeyValue, TimeSpan};
 
-use program::Program;
+use program::TriedProgram;
 use row_time::RowTime;
 use table::{FidelityLine, FidelityTable};
 use tries::Tries;
@@ -122,7 +122,7 @@ fn study(arguments: &FidelityArguments) -> io::Result<StudyOutcome> {
         let known: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         return Err(io::Error::other(format!("there is no such row; there are: {}", known.join(", "))));
     }
-    let program = Program::of(&arguments.kvdyno)?;
+    let program = TriedProgram::of(&arguments.kvdyno)?;
     let mut all = StudyOutcome::Met;
     for row in rows {
         let time = RowTime::from_now(arguments.time);
@@ -146,14 +146,14 @@ fn study(arguments: &FidelityArguments) -> io::Result<StudyOutcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tries::Progress;
+    use tries::RowProgress;
 
     #[test]
     fn the_exit_code_tells_what_is_not_complete_from_what_is_not_met() {
         let outcome = |is_met, left| {
             let (target, figure, bound) = (String::new(), String::new(), String::new());
             let line = FidelityLine { target, tries: 1, figure, bound, is_met };
-            StudyOutcome::of(&FidelityTable::new(vec![line], None, Progress { kept: 1, done: 0, left })) as u8
+            StudyOutcome::of(&FidelityTable::new(vec![line], None, RowProgress { kept: 1, done: 0, left })) as u8
         };
         assert_eq!((outcome(true, 0), outcome(false, 0)), (0, 3));
         assert_eq!((outcome(true, 1), outcome(false, 1)), (4, 4));

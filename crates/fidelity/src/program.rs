@@ -9,7 +9,7 @@ use kvdyno_results::Machine;
 
 /// The program and what it is of.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct TriedProgram {
     /// Its file.
     pub path: PathBuf,
     /// The commit of its sources, `-changed` if they were; absent if they came without their history. The program
@@ -20,12 +20,12 @@ pub struct Program {
     pub code: u64,
 }
 
-impl Program {
+impl TriedProgram {
     /// The program at `path`.
     ///
     /// # Errors
     /// If it cannot be read, or does not describe its machine and its build.
-    pub fn of(path: &Path) -> io::Result<Program> {
+    pub fn of(path: &Path) -> io::Result<TriedProgram> {
         let path = path.canonicalize()?;
         let output = Command::new(&path).args(["machine", "--json"]).output()?;
         if !output.status.success() {
@@ -35,11 +35,11 @@ impl Program {
         let machine: Machine = serde_json::from_slice(&output.stdout).map_err(io::Error::other)?;
         let commit = machine.build.and_then(|build| build.commit);
         let code = code_of(&path, commit.as_deref().unwrap_or_default())?;
-        Ok(Program { path, commit, code })
+        Ok(TriedProgram { path, commit, code })
     }
 }
 
-/// What a commit changed, other than its name, is in one of these files.
+/// A hash of the files one of which a commit changes, if it changes more than its name.
 fn code_of(kvdyno: &Path, commit: &str) -> io::Result<u64> {
     let mut files = vec![kvdyno.to_owned()];
     for folder in ["engines", "slow"].map(|name| kvdyno.with_file_name(name)) {

@@ -1,4 +1,4 @@
-//! What the text of `kvdyno report` says: the sentences of its verdicts, and the rates of its tables with their marks.
+//! The text of `kvdyno report`, read again: sentences of its verdicts, and rates of its tables with their marks.
 
 /// A sentence of a verdict.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +9,7 @@ pub struct Sentence {
     pub text: String,
 }
 
-/// What a sentence claims of two engines.
+/// The claim of a sentence about two engines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Claim<'a> {
     /// The first does more a second than the second, or uses less CPU time.
@@ -31,8 +31,8 @@ pub struct RateField<'a> {
     pub text: &'a str,
 }
 
-/// The sentences beneath `Verdicts`. Text that is indented is one, text that is indented twice goes on with it, and other
-/// lines are headings.
+/// The sentences beneath `Verdicts`. Text that is indented is one, text that is indented twice goes on with it, and
+/// other lines are headings.
 pub fn sentences(report: &str) -> Vec<Sentence> {
     let section = report.lines().skip_while(|line| *line != "Verdicts").skip(1).take_while(|line| !line.is_empty());
     let (mut heading, mut all): (&str, Vec<Sentence>) = ("", Vec::new());
@@ -47,7 +47,7 @@ pub fn sentences(report: &str) -> Vec<Sentence> {
 }
 
 impl Sentence {
-    /// What it claims before all that it adds; absent if it is not understood.
+    /// Its claim, without all that it adds; absent if it is not understood.
     pub fn claim(&self) -> Option<Claim<'_>> {
         let clause = self.text.split(';').next()?;
         if clause.starts_with("nothing is said of ") {

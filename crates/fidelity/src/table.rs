@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::Zoned;
 use kvdyno_model::text::counted_as;
 
-use crate::tries::Progress;
+use crate::tries::RowProgress;
 
 /// One target, held against what was measured.
 #[derive(Clone, Debug)]
@@ -32,12 +32,12 @@ pub struct FidelityTable {
     day: String,
     /// As the program names it.
     commit: Option<String>,
-    progress: Progress,
+    progress: RowProgress,
 }
 
 impl FidelityTable {
     /// A table of these lines, dated today, of the program of a commit.
-    pub fn new(lines: Vec<FidelityLine>, commit: Option<&str>, progress: Progress) -> FidelityTable {
+    pub fn new(lines: Vec<FidelityLine>, commit: Option<&str>, progress: RowProgress) -> FidelityTable {
         let day = Zoned::now().strftime("%Y-%m-%d").to_string();
         FidelityTable { lines, day, commit: commit.map(str::to_owned), progress }
     }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn table(commit: Option<&str>, left: u32) -> FidelityTable {
-        FidelityTable::new(vec![line(true), line(false)], commit, Progress { kept: 3, done: 4, left })
+        FidelityTable::new(vec![line(true), line(false)], commit, RowProgress { kept: 3, done: 4, left })
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         let document = folder.path().join("x.md");
         fs::write(&document, "<!-- x: begin, written by make fidelity -->\n<!-- x: end -->\n").unwrap();
         let text = || fs::read_to_string(&document).unwrap();
-        let none = FidelityTable { progress: Progress { left: 9, ..Progress::default() }, ..table(None, 9) };
+        let none = FidelityTable { progress: RowProgress { left: 9, ..RowProgress::default() }, ..table(None, 9) };
         assert!(!none.write_into(&document, "x").unwrap());
         assert!(
             table(None, 2).write_into(&document, "x").unwrap() && table(None, 1).write_into(&document, "x").unwrap()

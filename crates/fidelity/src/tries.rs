@@ -12,23 +12,23 @@ use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
 use serde_json::Value;
 
-use crate::program::{FNV_START, Program, fnv};
+use crate::program::{FNV_START, TriedProgram, fnv};
 use crate::row_time::RowTime;
 
 /// The program and the folder that keeps what it leaves. A try that is not there is done as long as the row has time;
 /// then it is absent, and counts as left.
 pub struct Tries {
-    program: Program,
+    program: TriedProgram,
     folder: PathBuf,
     /// Tries of each cell.
     pub count: u32,
     time: RowTime,
-    progress: Cell<Progress>,
+    progress: Cell<RowProgress>,
 }
 
 /// How many tries of a row are there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct RowProgress {
     /// Kept from earlier calls.
     pub kept: u32,
     /// Done in this call.
@@ -37,7 +37,7 @@ pub struct Progress {
     pub left: u32,
 }
 
-impl Progress {
+impl RowProgress {
     /// Tries that are there.
     pub fn there(self) -> u32 {
         self.kept + self.done
@@ -46,14 +46,14 @@ impl Progress {
 
 impl Tries {
     /// Tries of a row that has this much time.
-    pub fn new(program: &Program, folder: &Path, count: u32, time: RowTime) -> io::Result<Tries> {
+    pub fn new(program: &TriedProgram, folder: &Path, count: u32, time: RowTime) -> io::Result<Tries> {
         fs::create_dir_all(folder)?;
-        let progress = Cell::new(Progress::default());
+        let progress = Cell::new(RowProgress::default());
         Ok(Tries { program: program.clone(), folder: folder.canonicalize()?, count, time, progress })
     }
 
     /// How far the row is.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> RowProgress {
         self.progress.get()
     }
 
@@ -64,11 +64,11 @@ impl Tries {
         ResultsFolder::open(&folder).map_err(io::Error::other)?.results().map_err(io::Error::other).map(Some)
     }
 
-    /// What a user is told by the same try, be it that trials of it failed.
-    pub fn reports(&self, name: &str, words: &[String]) -> io::Result<Option<Reports>> {
+    /// The reports of the same try as a user gets them, even where trials of it failed.
+    pub fn reports(&self, name: &str, words: &[String]) -> io::Result<Option<TryReports>> {
         let Some(folder) = self.kept(name, "compare", words, &[0, 1])? else { return Ok(None) };
         let json = serde_json::from_str(&self.report(&folder, "json")?).map_err(io::Error::other)?;
-        Ok(Some(Reports { text: self.report(&folder, "table")?, json, folder }))
+        Ok(Some(TryReports { text: self.report(&folder, "table")?, json, folder }))
     }
 
     /// The same of `kvdyno diff`, whatever its verdict.
@@ -111,12 +111,12 @@ impl Tries {
     /// Counts tries as left that cannot be named before another was done.
     pub fn leave(&self, tries: u32) {
         let progress = self.progress.get();
-        self.progress.set(Progress { left: progress.left + tries, ..progress });
+        self.progress.set(RowProgress { left: progress.left + tries, ..progress });
     }
 
     fn count_kept(&self) {
         let progress = self.progress.get();
-        self.progress.set(Progress { kept: progress.kept + 1, ..progress });
+        self.progress.set(RowProgress { kept: progress.kept + 1, ..progress });
     }
 
     /// Whether there is time for one more; it is counted as done, or as left.
@@ -126,7 +126,7 @@ impl Tries {
             return false;
         }
         let progress = self.progress.get();
-        self.progress.set(Progress { done: progress.done + 1, ..progress });
+        self.progress.set(RowProgress { done: progress.done + 1, ..progress });
         true
     }
 
@@ -210,9 +210,9 @@ impl Tries {
     }
 }
 
-/// What a user is told of a results folder.
+/// The reports of a results folder.
 #[derive(Debug)]
-pub struct Reports {
+pub struct TryReports {
     /// The folder.
     pub folder: PathBuf,
     /// The text of `kvdyno report`.
@@ -263,17 +263,17 @@ mod tests {
     use super::*;
 
     /// A program that makes the results folder that it is given, and counts how often it did.
-    fn program(folder: &Path) -> Program {
+    fn program(folder: &Path) -> TriedProgram {
         let path = folder.join("kvdyno");
         let text =
             format!("#!/bin/sh\nfor last; do :; done\nmkdir -p \"$last\"\necho run >> {}/runs\n", folder.display());
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        Program { path, commit: None, code: FNV_START }
+        TriedProgram { path, commit: None, code: FNV_START }
     }
 
     /// Tries of a row whose time is never over.
-    fn tries(program: &Program, folder: &Path) -> Tries {
+    fn tries(program: &TriedProgram, folder: &Path) -> Tries {
         Tries::new(program, &folder.join("kept"), 1, RowTime::by(|| Duration::ZERO, Duration::MAX)).unwrap()
     }
 
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(tries.figure("x", || 1.25).unwrap(), Some(1.25));
         assert_eq!(tries.figure("x", || panic!("it is there")).unwrap(), Some(1.25));
         assert_eq!(tries.figure("y", || -0.5).unwrap(), Some(-0.5));
-        assert_eq!(tries.progress(), Progress { kept: 1, done: 2, left: 0 });
+        assert_eq!(tries.progress(), RowProgress { kept: 1, done: 2, left: 0 });
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
         assert_ne!(kept(&first, "compare", "2"), one);
         assert_ne!(kept(&first, "diff", "1"), one);
         assert_eq!(times(), 3);
-        let other = Program { code: 1, ..program };
+        let other = TriedProgram { code: 1, ..program };
         assert_ne!(kept(&tries(&other, folder.path()), "compare", "1"), one, "an old try of another program");
         assert_eq!(times(), 4);
     }
@@ -333,9 +333,9 @@ mod tests {
             let there = ["1", "2", "3", "4", "5"].iter().filter(|seed| kept(seed)).count();
             (there, tries.progress())
         };
-        assert_eq!(row(3), (3, Progress { kept: 0, done: 3, left: 2 }));
-        assert_eq!(row(0), (3, Progress { kept: 3, done: 0, left: 2 }));
-        assert_eq!(row(1), (4, Progress { kept: 3, done: 1, left: 1 }));
-        assert_eq!(row(3), (5, Progress { kept: 4, done: 1, left: 0 }));
+        assert_eq!(row(3), (3, RowProgress { kept: 0, done: 3, left: 2 }));
+        assert_eq!(row(0), (3, RowProgress { kept: 3, done: 0, left: 2 }));
+        assert_eq!(row(1), (4, RowProgress { kept: 3, done: 1, left: 1 }));
+        assert_eq!(row(3), (5, RowProgress { kept: 4, done: 1, left: 0 }));
     }
 }

@@ -14,8 +14,8 @@ use crate::pairs::{ENGINES, counted};
 use crate::table::FidelityLine;
 use crate::tries::Tries;
 
-/// Numbers of readers: a column each, with runs of its own, so that five short runs and the long one of a column take an
-/// hour.
+/// Numbers of readers: a column each, with runs of its own, so that five short runs and the long one of a column take
+/// an hour.
 const READERS: [&str; 2] = ["1", "2"];
 /// A twentieth of the eight cells of a column, of ten minutes each.
 const SHORT: &str = "4m";
