@@ -133,10 +133,10 @@ fn study(arguments: &FidelityArguments) -> io::Result<StudyOutcome> {
         let goes_on = if table.is_complete() { "" } else { "; the time is over, and the same call goes on" };
         let (kept, done, left) = (progress.kept, progress.done, progress.left);
         writeln!(io::stdout(), "{table}\n{}: {done} tries now, {kept} before, {left} left{goes_on}", row.name)?;
-        if let Some(document) = &arguments.document {
-            if !table.write_into(document, row.name)? {
-                writeln!(io::stdout(), "{} keeps the table before", document.display())?;
-            }
+        if let Some(document) = &arguments.document
+            && !table.write_into(document, row.name)?
+        {
+            writeln!(io::stdout(), "{} is left as it was", document.display())?;
         }
         all = all.max(StudyOutcome::of(&table));
     }
