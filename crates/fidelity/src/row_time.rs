@@ -20,8 +20,8 @@ impl RowTime {
         RowTime { elapsed: Box::new(elapsed), most }
     }
 
-    /// Whether it is over.
-    pub fn is_over(&self) -> bool {
-        (self.elapsed)() >= self.most
+    /// Whether there is some left for a try, and at least half of the time that it is given.
+    pub fn is_enough(&self, given: Duration) -> bool {
+        self.most.saturating_sub((self.elapsed)()) > given / 2
     }
 }

@@ -6,8 +6,9 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use kvdyno_model::{KeyValue, TimeSpan};
 use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
 use serde_json::Value;
@@ -91,7 +92,7 @@ impl Tries {
                 text.trim().parse().map(Some).map_err(io::Error::other)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if !self.may_begin() {
+                if !self.may_begin(Duration::ZERO) {
                     return Ok(None);
                 }
                 let figure = work_out();
@@ -105,7 +106,7 @@ impl Tries {
 
     /// The program that measures the driver, beside the one that is tried; absent where the time is over.
     pub fn bench(&self) -> Option<Command> {
-        self.may_begin().then(|| Command::new(self.program.path.with_file_name("kvdyno-bench")))
+        self.may_begin(Duration::ZERO).then(|| Command::new(self.program.path.with_file_name("kvdyno-bench")))
     }
 
     /// Counts tries as left that cannot be named before another was done.
@@ -119,13 +120,15 @@ impl Tries {
         self.progress.set(RowProgress { kept: progress.kept + 1, ..progress });
     }
 
-    /// Whether there is time for one more; it is counted as done, or as left.
-    fn may_begin(&self) -> bool {
-        if self.time.is_over() {
+    /// Whether there is time for one more, with a budget if it has one; it is counted as done, or as left. The first of
+    /// a call begins whatever its budget is.
+    fn may_begin(&self, budget: Duration) -> bool {
+        let progress = self.progress.get();
+        let given = if progress.done > 0 { budget } else { Duration::ZERO };
+        if !self.time.is_enough(given) {
             self.leave(1);
             return false;
         }
-        let progress = self.progress.get();
         self.progress.set(RowProgress { done: progress.done + 1, ..progress });
         true
     }
@@ -173,7 +176,7 @@ impl Tries {
             self.count_kept();
             return Ok(Some(folder));
         }
-        if !self.may_begin() {
+        if !self.may_begin(budget(words)?) {
             return Ok(None);
         }
         let _beside = busy.map(|begin| begin()).transpose()?;
@@ -208,6 +211,12 @@ impl Tries {
         eprintln!("{} {wall_s:.1} s", folder.display());
         Ok(())
     }
+}
+
+/// The value of `--budget` in the words of a command; no time without one.
+fn budget(words: &[String]) -> io::Result<Duration> {
+    let value = words.iter().skip_while(|word| *word != "--budget").nth(1);
+    value.map_or(Ok(Duration::ZERO), |text| TimeSpan::<0>::from_text(text).map(TimeSpan::get).map_err(io::Error::other))
 }
 
 /// The reports of a results folder.
@@ -258,7 +267,6 @@ const WALL: &str = "wall_s";
 mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::rc::Rc;
-    use std::time::Duration;
 
     use super::*;
 
@@ -319,16 +327,20 @@ mod tests {
         assert_eq!(times(), 4);
     }
 
-    /// Each look at the clock is a minute later, and three minutes are the time.
+    /// A row with these minutes, in which each look at the clock is a minute later.
+    fn row(program: &TriedProgram, folder: &Path, most: u64) -> Tries {
+        let minutes = Rc::new(Cell::new(0));
+        let clock = move || Duration::from_secs(60 * minutes.replace(minutes.get() + 1));
+        let time = RowTime::by(clock, Duration::from_secs(60 * most));
+        Tries::new(program, &folder.join("kept"), 1, time).unwrap()
+    }
+
     #[test]
     fn when_the_time_is_over_what_is_there_is_read_and_the_rest_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let program = program(folder.path());
         let row = |most: u64| {
-            let minutes = Rc::new(Cell::new(0));
-            let clock = move || Duration::from_secs(60 * minutes.replace(minutes.get() + 1));
-            let time = RowTime::by(clock, Duration::from_secs(60 * most));
-            let tries = Tries::new(&program, &folder.path().join("kept"), 1, time).unwrap();
+            let tries = row(&program, folder.path(), most);
             let kept = |seed: &&str| tries.kept("x", "compare", &words(seed), &[0]).unwrap().is_some();
             let there = ["1", "2", "3", "4", "5"].iter().filter(|seed| kept(seed)).count();
             (there, tries.progress())
@@ -337,5 +349,18 @@ mod tests {
         assert_eq!(row(0), (3, RowProgress { kept: 3, done: 0, left: 2 }));
         assert_eq!(row(1), (4, RowProgress { kept: 3, done: 1, left: 1 }));
         assert_eq!(row(3), (5, RowProgress { kept: 4, done: 1, left: 0 }));
+    }
+
+    /// After one of three minutes there is not more than half of four left.
+    #[test]
+    fn a_long_try_begins_no_more_when_half_of_its_budget_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = program(folder.path());
+        let tries = row(&program, folder.path(), 3);
+        let with_budget = |seed: &str| [words(seed), ["--budget", "4m"].map(str::to_owned).to_vec()].concat();
+        let begins = |words: Vec<String>| tries.kept("x", "compare", &words, &[0]).unwrap().is_some();
+        assert!(begins(with_budget("1")) && !begins(with_budget("2")) && begins(words("3")));
+        assert_eq!(tries.progress(), RowProgress { kept: 0, done: 2, left: 1 });
+        assert!(tries.kept("x", "compare", &["--budget".to_owned(), "x".to_owned()], &[0]).is_err());
     }
 }
