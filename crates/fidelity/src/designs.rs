@@ -70,12 +70,12 @@ fn line(words: &str, pairs: &[DesignPair], (one, other): (usize, usize)) -> Fide
     let tried = distances.len();
     let agree = distances.iter().filter(|distance| **distance <= MOST_DISTANCE).count();
     let most = distances.iter().copied().fold(0.0, f64::max);
-    let middle = middle(distances).unwrap_or(f64::NAN);
     let not_counted = match without.len() {
         0 => String::new(),
         count => format!("; {count} not counted: {}", without.join("; ")),
     };
-    let figure = format!("{}; middle {:.1} %, most {:.1} %", counted(agree, tried), 100.0 * middle, 100.0 * most);
+    let told = |middle: f64| format!("; middle {:.1} %, most {:.1} %", 100.0 * middle, 100.0 * most);
+    let figure = counted(agree, tried) + &middle(distances).map_or(String::new(), told);
     FidelityLine {
         target: format!("{words}: ratios of two engines at most 2 % apart"),
         tries: tried,

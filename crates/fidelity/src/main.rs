@@ -132,7 +132,7 @@ fn study(arguments: &FidelityArguments) -> io::Result<StudyOutcome> {
         let table = FidelityTable::new(lines, program.commit.as_deref(), progress);
         let goes_on = if table.is_complete() { "" } else { "; the time is over, and the same call goes on" };
         let (kept, done, left) = (progress.kept, progress.done, progress.left);
-        writeln!(io::stdout(), "{table}\n{}: {done} tries now, {kept} before, {left} left{goes_on}", row.name)?;
+        writeln!(io::stdout(), "{table}\n{}: tries: {done} now, {kept} before, {left} left{goes_on}", row.name)?;
         if let Some(document) = &arguments.document
             && !table.write_into(document, row.name)?
         {
