@@ -239,11 +239,14 @@ slowed: $(BUILT)
 	@for name in $(SLOWED); do \
 		cp -u target/release/libkvdyno_slow.so $(SLOWED_ENGINES)/libkvdyno_slow-$$name.so || exit 1; done
 
+# A row ends after FOR, and the same call goes on. The exit code is the program's: 3 where a target is not met, 4 where
+# tries are left; `make` prints it as `Error 3` or `Error 4`.
 TRIES ?= 5
+FOR ?= 60m
 FOLDER ?= target/fidelity
 fidelity: slowed
 	KVDYNO_ENGINES=$(CURDIR)/$(SLOWED_ENGINES):$(CURDIR)/$(ENGINES) \
-		target/release/kvdyno-fidelity $(ROW) --tries $(TRIES) --folder $(FOLDER) \
+		target/release/kvdyno-fidelity $(ROW) --tries $(TRIES) --for $(FOR) --folder $(FOLDER) \
 		--kvdyno target/release/kvdyno --document docs/fidelity.md
 
 bench: setup

@@ -24,7 +24,7 @@ fn commit(top: &Path) -> Option<String> {
         return None;
     }
     let name = git(top, &["rev-parse", "--short=12", "HEAD"])?;
-    let changes = git(top, &["status", "--porcelain", "--", "crates/*/src", "Cargo.toml", "Cargo.lock"])?;
+    let changes = git(top, &["status", "--porcelain", "--", "crates/*/src", "engines", "Cargo.toml", "Cargo.lock"])?;
     Some(if changes.is_empty() { name } else { format!("{name}-changed") })
 }
 
@@ -33,7 +33,7 @@ fn watch(top: &Path) {
     let head = git(top, &["rev-parse", "--git-path", "logs/HEAD"]).map(|path| top.join(path));
     let sources =
         fs::read_dir(top.join("crates")).into_iter().flatten().flatten().map(|entry| entry.path().join("src"));
-    let all = sources.chain(head).chain([top.join("Cargo.toml"), top.join("Cargo.lock")]);
+    let all = sources.chain(head).chain(["engines", "Cargo.toml", "Cargo.lock"].map(|name| top.join(name)));
     for path in all.filter(|path| path.exists()) {
         println!("cargo:rerun-if-changed={}", path.display());
     }

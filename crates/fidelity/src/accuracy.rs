@@ -5,7 +5,7 @@ use std::io;
 use kvdyno_model::text::counted;
 use kvdyno_results::{Operations, Percentile, TrialResult};
 
-use crate::table::{FidelityLine, FidelityTable};
+use crate::table::FidelityLine;
 use crate::tries::Tries;
 
 /// Service times, nanoseconds, from less than the driver itself takes to a slow disk's.
@@ -55,16 +55,17 @@ struct Deviation {
 }
 
 /// Measures what is not there yet, and holds it against the targets.
-pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
+pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     let mut runs = Vec::new();
     for service_ns in SERVICES {
         for number in 1..=tries.count {
             let results = tries.results(&format!("{service_ns}ns-{number}"), &arguments(service_ns, number))?;
+            let results = results.unwrap_or_default();
             runs.extend(results.into_iter().filter(|result| result.trial.readers > 0).map(|run| (service_ns, run)));
         }
     }
     let lines = THREADS.iter().flat_map(|&threads| QUANTITIES.iter().map(move |quantity| (threads, quantity)));
-    lines.map(|(threads, quantity)| line(&runs, threads, quantity)).collect::<io::Result<_>>().map(FidelityTable::new)
+    lines.map(|(threads, quantity)| line(&runs, threads, quantity)).collect()
 }
 
 fn arguments(service_ns: u64, number: u32) -> Vec<String> {
@@ -93,17 +94,19 @@ fn line(runs: &[(u64, TrialResult)], threads: u32, quantity: &Quantity) -> io::R
             worst = Some((service_ns, middle));
         }
     }
-    let (service_ns, worst) = worst.ok_or_else(|| io::Error::other("no try has enough operations"))?;
-    let figure = match quantity.told {
-        None => format!("{:+.3} %", 100.0 * (worst.measured / worst.truth - 1.0)),
-        Some(_) => format!("{:+.1} ns of {:.1} ns", worst.measured - worst.truth, worst.truth),
+    let figure = |(service_ns, worst): (u64, Deviation)| match quantity.told {
+        None => format!("{:+.3} %, at a service of {service_ns} ns", 100.0 * (worst.measured / worst.truth - 1.0)),
+        Some(_) => {
+            let error = worst.measured - worst.truth;
+            format!("{error:+.1} ns of {:.1} ns, at a service of {service_ns} ns", worst.truth)
+        }
     };
     Ok(FidelityLine {
         target: format!("{}, {}", quantity.name, counted(threads, "thread")),
         tries,
-        figure: format!("{figure}, at a service of {service_ns} ns"),
+        figure: worst.map_or("none".to_owned(), figure),
         bound: if quantity.told.is_none() { "0.5 %".to_owned() } else { "3 ns or a bucket".to_owned() },
-        is_met: worst.of_bound <= 1.0,
+        is_met: worst.is_some_and(|(_, worst)| worst.of_bound <= 1.0),
     })
 }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use kvdyno_analysis::simulation::{SimulatedCoverage, SimulatedEnd, simulate, simulated_comparisons};
 
-use crate::table::{FidelityLine, FidelityTable};
+use crate::table::FidelityLine;
 use crate::tries::Tries;
 
 /// Simulations of each comparison, whatever the number of tries of other rows.
@@ -14,15 +14,16 @@ const SIMULATED: usize = 10_000;
 const SHARES: (f64, f64) = (0.94, 0.96);
 
 /// Simulates what is not there yet, and holds it against the target.
-pub fn measure(tries: &Tries) -> io::Result<FidelityTable> {
+pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     let mut by_end: BTreeMap<String, Vec<SimulatedCoverage>> = BTreeMap::new();
     for (seed, what) in (0u64..).zip(simulated_comparisons()) {
         let held =
             tries.figure(&format!("comparison-{seed}-{SIMULATED}"), || simulate(&what, SIMULATED, seed).held as f64)?;
+        let Some(held) = held else { continue };
         let coverage = SimulatedCoverage { tries: SIMULATED, held: held as usize, ..SimulatedCoverage::default() };
         by_end.entry(words(what.end)).or_default().push(coverage);
     }
-    Ok(FidelityTable::new(by_end.iter().map(|(end, all)| line(end, all)).collect()))
+    Ok(by_end.iter().map(|(end, all)| line(end, all)).collect())
 }
 
 fn words(end: SimulatedEnd) -> String {

@@ -11,6 +11,10 @@ use kvdyno_results::{Phase, TrialKey, TrialResult};
 
 use crate::tries::{DiffTry, Tries};
 
+/// Engines of several kinds: mapped and not, B-trees and LSM trees.
+pub const ENGINES: [&str; 8] =
+    ["lmdb", "mdbx", "bdb", "leveldb", "rocksdb", "sqlite", "wiredtiger:btree", "hyperleveldb"];
+
 /// The outcome of one diff.
 pub struct PairTry {
     /// Comparison of the second setup with the first; absent if one of them has no finished run.
@@ -28,17 +32,22 @@ impl PairTry {
 }
 
 /// The try `name` of `kvdyno diff` with these words, the least difference that matters being `detect`.
-pub fn diff(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<PairTry> {
-    tries.diff(name, words).map(|one| of(&one, detect))
+pub fn diff(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<Option<PairTry>> {
+    tries.diff(name, words).map(|one| of(one, detect))
 }
 
 /// The same with another process at work beside it.
-pub fn diff_beside_busy_process(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<PairTry> {
-    tries.diff_beside_busy_process(name, words).map(|one| of(&one, detect))
+pub fn diff_beside_busy_process(
+    tries: &Tries,
+    name: &str,
+    words: &[String],
+    detect: f64,
+) -> io::Result<Option<PairTry>> {
+    tries.diff_beside_busy_process(name, words).map(|one| of(one, detect))
 }
 
-fn of(one: &DiffTry, detect: f64) -> PairTry {
-    PairTry { comparison: compared(&one.results, &one.setups, detect), wall_s: one.wall_s }
+fn of(one: Option<DiffTry>, detect: f64) -> Option<PairTry> {
+    one.map(|one| PairTry { comparison: compared(&one.results, &one.setups, detect), wall_s: one.wall_s })
 }
 
 /// `6 of 6 (54 to 100 %)`: a count, with the 95 % interval of its share (Clopper and Pearson).

@@ -7,7 +7,7 @@ use kvdyno_analysis::verdicts::Verdict;
 use kvdyno_results::Phase;
 
 use crate::pairs::{PairTry, counted, diff, middle};
-use crate::table::{FidelityLine, FidelityTable};
+use crate::table::FidelityLine;
 use crate::tries::Tries;
 
 /// Copies of these engines' adapters, which can be told to be slower.
@@ -83,12 +83,12 @@ const fn waited_for(option: &'static str) -> Slowdown {
 }
 
 /// Burned time: does what is not there yet, and holds it against the targets.
-pub fn burned(tries: &Tries) -> io::Result<FidelityTable> {
+pub fn burned(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     measure(tries, &BURNED)
 }
 
 /// The same of time that is slept, or burned under a lock.
-pub fn waited(tries: &Tries) -> io::Result<FidelityTable> {
+pub fn waited(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     measure(tries, &WAITED)
 }
 
@@ -100,19 +100,24 @@ fn is_the_same(one: &PairTry) -> bool {
     one.comparison.as_ref().is_some_and(|one| one.verdict == Verdict::Same)
 }
 
-fn measure(tries: &Tries, slowdowns: &[Slowdown]) -> io::Result<FidelityTable> {
+fn measure(tries: &Tries, slowdowns: &[Slowdown]) -> io::Result<Vec<FidelityLine>> {
     let mut lines = Vec::new();
     for slowdown in slowdowns {
         for engine in ENGINES {
-            lines.push(line(tries, engine, slowdown)?);
+            lines.extend(line(tries, engine, slowdown)?);
         }
     }
-    Ok(FidelityTable::new(lines))
+    Ok(lines)
 }
 
-fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<FidelityLine> {
+/// Absent as long as it is not known how much slower the copy is to be.
+fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<FidelityLine>> {
     let Slowdown { option, workload, share, detect, budget, .. } = *slowdown;
-    let ns = (share * cpu_ns(tries, engine, workload)?).round() as u64;
+    let Some(cpu_ns) = cpu_ns(tries, engine, workload)? else {
+        tries.leave(tries.count);
+        return Ok(None);
+    };
+    let ns = (share * cpu_ns).round() as u64;
     let (mut right, mut walls, mut ratios) = (0, Vec::new(), Vec::new());
     for number in 1..=tries.count {
         let (seed, given) = (number.to_string(), format!("B.{option}={ns}"));
@@ -120,25 +125,25 @@ fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Fidelity
         let words = words.into_iter().chain(["--detect", detect, "--budget", budget, "--seed", &seed]);
         let words: Vec<String> = [engine, engine].into_iter().chain(words).map(str::to_owned).collect();
         let name = format!("{engine}-{workload}-{option}-{share}-{number}");
-        let one = diff(tries, &name, &words, of_per_cent(detect)?)?;
+        let Some(one) = diff(tries, &name, &words, of_per_cent(detect)?)? else { continue };
         right += u32::from((slowdown.is_right)(&one));
         walls.push(one.wall_s);
         ratios.extend(one.comparison.and_then(|one| one.ratio));
     }
     let figure = |figure: Option<f64>, digits| figure.map_or("none".to_owned(), |figure| format!("{figure:.digits$}"));
-    let percent = 100.0 * share;
-    Ok(FidelityLine {
+    let (percent, tried) = (100.0 * share, walls.len());
+    Ok(Some(FidelityLine {
         target: format!("{engine}, {workload}, {option} = {ns} ({percent:.0} %): {}", slowdown.words),
-        tries: tries.count as usize,
+        tries: tried,
         figure: format!(
             "{}; middle ratio {}, middle time {} s",
-            counted(right as usize, tries.count as usize),
+            counted(right as usize, tried),
             figure(middle(ratios), 3),
             figure(middle(walls), 1)
         ),
         bound: format!("{} of 10", 10.0 * slowdown.right),
-        is_met: f64::from(right) >= slowdown.right * f64::from(tries.count),
-    })
+        is_met: tried > 0 && f64::from(right) >= slowdown.right * tried as f64,
+    }))
 }
 
 /// The part of 1 that a text such as `3%` is.
@@ -148,12 +153,12 @@ fn of_per_cent(text: &str) -> io::Result<f64> {
 }
 
 /// CPU time of an operation, nanoseconds, as it is measured without a slow-down.
-fn cpu_ns(tries: &Tries, engine: &str, workload: &str) -> io::Result<f64> {
+fn cpu_ns(tries: &Tries, engine: &str, workload: &str) -> io::Result<Option<f64>> {
     let words = [engine, "--records", "1M", "--workload", workload, "--readers", "1", "--repeat", "1"];
     let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-    let results = tries.results(&format!("{engine}-{workload}-plain"), &words)?;
+    let Some(results) = tries.results(&format!("{engine}-{workload}-plain"), &words)? else { return Ok(None) };
     let run = results.iter().find(|result| result.trial.phase == Phase::Run);
     let of_call = run.and_then(|run| run.cpu_us_per_operation());
     let (user_us, sys_us) = of_call.ok_or_else(|| io::Error::other("a run without operations"))?;
-    Ok(1000.0 * (user_us + sys_us))
+    Ok(Some(1000.0 * (user_us + sys_us)))
 }
