@@ -39,7 +39,7 @@ const SHORTEST_COMPARED: Duration = Duration::from_millis(200);
 /// The warm-up of such a run as a part of its duration.
 const WARMUP_OF_COMPARED: f64 = 0.2;
 
-/// Shortens the runs of an experiment, so that its budget has time for [`REPEATS_OF_AUTO`] repeats of them: many short
+/// Shortens the runs of an experiment, so that its budget has time for ten repeats of them: many short
 /// repeats decide more than few long ones. The interval of three repeats is some ten standard errors wide to either
 /// side, that of ten repeats two to three.
 ///
