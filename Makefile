@@ -64,7 +64,7 @@ adapters:
 
 demo: setup
 	$(MAKE) build
-	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 4 --duration 500ms --warmup 200ms \
+	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 6 --duration 400ms --warmup 200ms \
 		--name demo
 
 # ---- the gate: each line of these is a target below

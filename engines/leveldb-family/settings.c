@@ -74,6 +74,8 @@ static void say_level(uint32_t level, const char *name, kvdyno_emit emit, void *
 static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     say_level(config->durability, "WriteOptions", emit, context);
+    if (config->durability == KVDYNO_DURABILITY_NONE)
+        emitf(emit, context, "stronger", "process", "%s cannot do without its log", member.library.title);
     for (uint32_t level = 0; level < DURABILITY_LEVELS; level++) {
         if (asks_for_durability(config, level))
             say_level(level, "WriteOptions of sessions", emit, context);

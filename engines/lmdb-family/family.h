@@ -74,6 +74,8 @@ uint64_t family_map_size(const kvdyno_config *config, const kvdyno_option *optio
 /* Reader slots: the engine's own default, and for each session of each process one for its reads and three for cursors.
  * */
 unsigned family_max_readers(const kvdyno_config *config, unsigned default_readers);
+/* That durability `none` is met as `process` is: neither engine has a weaker mode. */
+void family_say_stronger(const kvdyno_config *config, kvdyno_emit emit, void *context);
 void family_say_periodic(const kvdyno_config *config, const char *call, kvdyno_emit emit, void *context);
 void family_say_tree(const tree_stat *stat, kvdyno_emit emit, void *context);
 void family_say_memory(const char *write_buffer, kvdyno_emit emit, void *context);

@@ -37,6 +37,12 @@ unsigned family_max_readers(const kvdyno_config *config, unsigned default_reader
     return default_readers + 4 * config->sessions * config_processes(config);
 }
 
+void family_say_stronger(const kvdyno_config *config, kvdyno_emit emit, void *context)
+{
+    if (config->durability == KVDYNO_DURABILITY_NONE)
+        emit(context, "stronger", "process", "it has no weaker mode");
+}
+
 void family_say_periodic(const kvdyno_config *config, const char *call, kvdyno_emit emit, void *context)
 {
     if (config->durability == KVDYNO_DURABILITY_PERIODIC)

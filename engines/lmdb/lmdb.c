@@ -87,6 +87,7 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
     if (!engine_accepts(config, error))
         return KVDYNO_UNSUPPORTED;
     emit(context, "durability", "flags", how[config->durability]);
+    family_say_stronger(config, emit, context);
     family_say_periodic(config, "mdb_env_sync", emit, context);
     family_say_memory("none: a transaction's copy-on-write pages, written at its commit", emit, context);
     emitf(emit, context, "options", "map_size", "%" PRIu64 ", at most the size of a device",

@@ -162,6 +162,7 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
         if (modes[i].flags == flags)
             emitf(emit, context, "durability", "mode", "%s: %s%s", name, modes[i].meaning,
                   config->durability == KVDYNO_DURABILITY_NONE ? "; libmdbx has no weaker mode" : "");
+    family_say_stronger(config, emit, context);
     family_say_periodic(config, "mdbx_env_sync", emit, context);
     if (config->durability != KVDYNO_DURABILITY_COMMIT)
         emit(context, "durability", "close", "mdbx_env_sync");

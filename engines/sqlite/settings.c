@@ -176,6 +176,8 @@ static void say_durability(const kvdyno_config *config, const sqlite_plan *plan,
     emit(context, "durability", "journal_mode", plan->journal_mode);
     emit(context, "durability", "synchronous",
          plan->wal ? wal_meaning(config->durability) : journal_meaning(config->durability, plan));
+    if (config->durability == KVDYNO_DURABILITY_NONE && strcmp(plan->journal_mode, "memory") != 0)
+        emit(context, "stronger", "process", "with a journal on the storage SQLite has no weaker mode");
     if (plan->sync_ms)
         emitf(emit, context, "durability", "background", "xSync of the %s every %" PRIu32 " ms",
               plan->wal ? "write-ahead log" : "database", plan->sync_ms);

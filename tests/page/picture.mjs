@@ -19,13 +19,14 @@ const charts = page.locator("figure:has(script)").filter({ hasText: /Reads a sec
 for (const chart of await charts.all()) await chart.scrollIntoViewIfNeeded();
 await page.evaluate(() => document.fonts.ready);
 await page.waitForTimeout(500);
-// The head with the verdicts, then the rates: the load and whatever else lies between is left out.
+// The head with the first verdicts, then the rates: the load and whatever else lies between is left out.
 await page.evaluate(() => {
     const rates = document.querySelector("section[id^=run-]");
     document.querySelectorAll("main > section, main > nav").forEach((part) => {
         if (part.id !== "verdicts" && part !== rates) part.remove();
     });
     [...rates.children].slice(2).forEach((part) => part.remove());
+    [...document.querySelectorAll("#verdicts .verdict")].slice(2).forEach((part) => part.remove());
     document.querySelector("footer").remove();
     scrollTo(0, 0);
 });

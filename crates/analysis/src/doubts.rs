@@ -243,8 +243,8 @@ impl fmt::Display for Doubt {
 pub struct Weakness {
     /// Of one setup: `was not steady`.
     pub of_one: Cow<'static, str>,
-    /// Of two: `were not steady`.
-    pub of_both: Cow<'static, str>,
+    /// Of two: `were not steady`. Absent where it speaks against neither if it is true of both.
+    pub of_both: Option<Cow<'static, str>>,
     /// The side of the work whose comparison it may decide; absent if it may decide any.
     pub side: Option<Side>,
 }
@@ -252,7 +252,7 @@ pub struct Weakness {
 impl Weakness {
     /// One that may decide any comparison.
     pub fn new(of_one: &'static str, of_both: &'static str) -> Weakness {
-        Weakness { of_one: of_one.into(), of_both: of_both.into(), side: None }
+        Weakness { of_one: of_one.into(), of_both: Some(of_both.into()), side: None }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use kvdyno_analysis::{Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, Steadiness, Unsteady, Untold, Weakness, check};
 use kvdyno_model::text::{plus_minus, three_digits};
-use kvdyno_results::{Failure, FailureKind, Machine, Operations, Side, TrialOutcome, TrialResult};
+use kvdyno_results::{Failure, FailureKind, Layer, Machine, Operations, Phase, Side, TrialOutcome, TrialResult};
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -73,7 +73,30 @@ pub(crate) fn weaknesses(
     let doubts = cell.finished.iter().flat_map(|result| check(result, machine));
     let doubts = distinct(doubts.filter_map(|doubt| doubt.weakness()));
     let missed = Side::ALL.into_iter().filter_map(|side| missed_rate(cell, side));
-    unsteady.into_iter().chain(doubts).chain(missed).collect()
+    let declared = stronger(cell).into_iter().chain(read_ahead(cell));
+    unsteady.into_iter().chain(doubts).chain(missed).chain(declared).collect()
+}
+
+/// A level of durability that is met by a stronger one, whose cost is then in its writes.
+fn stronger(cell: &Cell<'_>) -> Option<Weakness> {
+    let first = cell.first()?;
+    let met = first.stronger_durability()?;
+    let of_one = format!("meets durability {} as {met}", first.workload.durability);
+    Some(Weakness { of_one: of_one.into(), of_both: None, side: Some(Side::Writes) })
+}
+
+/// Bytes that come from the storage for an operation that are no longer those of its records or of the pages that lead
+/// to them, but of what the kernel or the engine reads ahead.
+const READ_AHEAD: f64 = 65_536.0;
+
+/// Much that was read ahead, whose cost is in its reads.
+fn read_ahead(cell: &Cell<'_>) -> Option<Weakness> {
+    let of_operation = |bytes: u64, result: &TrialResult| bytes as f64 / result.answers.right.max(1) as f64;
+    let of_layer = |layer| cell.median(|result| Some(of_operation(result.bytes_of(layer, Side::Reads)?, result)));
+    let (storage, records) = (of_layer(Layer::Storage)?, of_layer(Layer::Workload)?);
+    let is_much = cell.key.phase == Phase::Run && storage > READ_AHEAD.max(2.0 * records);
+    let of_one = format!("read {} KiB from the storage for each operation", three_digits(storage / 1024.0));
+    is_much.then(|| Weakness { of_one: of_one.into(), of_both: None, side: Some(Side::Reads) })
 }
 
 /// `did 9.50 of 500 requested writes a second`; absent where the rate was kept in every trial, or there was none.
@@ -93,7 +116,7 @@ fn missed_rate(cell: &Cell<'_>, side: Side) -> Option<Weakness> {
         }
         None => (format!("did not keep its rate of {side}"), format!("did not keep their rates of {side}")),
     };
-    Some(Weakness { of_one: of_one.into(), of_both: of_both.into(), side: None })
+    Some(Weakness { of_one: of_one.into(), of_both: Some(of_both.into()), side: None })
 }
 
 fn of_side(result: &TrialResult, side: Side) -> impl Iterator<Item = &Operations> {

@@ -3,7 +3,7 @@
 use crate::support;
 use kvdyno_report::{Format, Paper, Screen, against, render, write_page};
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{CpuAccount, DesignFacts, Interference, OpKind, Pacing, SeriesPoint, TrialResult};
+use kvdyno_results::{CpuAccount, DesignFacts, Interference, OpKind, Pacing, SeriesPoint, Setting, TrialResult};
 use serde_json::Value;
 
 /// The made-up experiment, its results changed.
@@ -250,6 +250,44 @@ fn a_little_stolen_time_is_noted_and_not_marked() {
     assert!(!table.contains("! ") && table.contains("1.6 % of CPU time was stolen"), "{table}");
     let (_folder, results) = stolen(0.07);
     assert!(render(&results, Format::Table).unwrap().contains("! 638,499"));
+}
+
+/// The sentences of all runs about a side.
+fn sentences(results: &ResultsFolder, side: &str) -> String {
+    let verdicts = json(results)["verdicts"].clone();
+    let of_side = |verdict: &&Value| verdict["side"] == side && verdict["one_cell"]["phase"] == "run";
+    let sentences = verdicts.as_array().unwrap().iter().filter(of_side).map(|verdict| verdict["sentence"].to_string());
+    sentences.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn durability_that_is_met_by_a_stronger_one_stands_beside_verdicts_on_writes() {
+    let declare = |engines: &'static [&str]| {
+        changed(3, |result| {
+            if engines.contains(&result.trial.engine.as_str()) {
+                let (topic, name, value) = ("stronger".into(), "process".into(), "it has no weaker mode".into());
+                result.engine.settings.push(Setting { topic, name, value });
+            }
+        })
+    };
+    let (_folder, one) = declare(&["lmdb"]);
+    let clause = "; lmdb meets durability none as process";
+    assert!(sentences(&one, "writes").contains(clause), "{}", sentences(&one, "writes"));
+    assert!(!sentences(&one, "reads").contains(clause), "{}", sentences(&one, "reads"));
+    let (_folder, all) = declare(&["lmdb", "rocksdb", "leveldb", "bdb", "wiredtiger:btree", "wiredtiger:lsm"]);
+    assert!(!sentences(&all, "writes").contains("meets durability"), "of all it is no difference");
+}
+
+#[test]
+fn what_is_read_ahead_stands_beside_verdicts_on_reads() {
+    let (_folder, results) = changed(3, |result| {
+        let is_lmdb = result.trial.engine == "lmdb";
+        result.os.read_bytes = Some(if is_lmdb { result.answers.right << 20 } else { 0 });
+        result.os.device = None;
+    });
+    let clause = "; lmdb read 1024 KiB from the storage for each operation";
+    assert!(sentences(&results, "reads").contains(clause), "{}", sentences(&results, "reads"));
+    assert!(!sentences(&results, "writes").contains(clause), "{}", sentences(&results, "writes"));
 }
 
 #[test]

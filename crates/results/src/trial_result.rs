@@ -275,6 +275,12 @@ impl TrialResult {
         self.engine.settings.iter().filter(|setting| setting.topic == "tainted")
     }
 
+    /// The level of durability that its engine meets instead of the weaker one that was requested, by its own
+    /// declaration: an entry of the topic `stronger`. Absent where it meets what was requested.
+    pub fn stronger_durability(&self) -> Option<&str> {
+        self.engine.settings.iter().find(|setting| setting.topic == "stronger").map(|setting| setting.name.as_str())
+    }
+
     /// Memory that the process held at its peak, KiB; of several processes that of all together, as far as that is
     /// known.
     pub fn process_kib(&self) -> u64 {

@@ -95,6 +95,8 @@ pub struct ClientTimes {
     pub cpu_ns: u64,
     /// In wait for one, ns.
     pub delayed_ns: u64,
+    /// Times that they were given one.
+    pub turns: u64,
 }
 
 impl ClientTimes {
@@ -291,6 +293,7 @@ impl<'a> Observer<'a> {
             wall_ns: sum(|times| &times.wall_ns),
             cpu_ns: sum(|times| &times.cpu_ns),
             delayed_ns: sum(|times| &times.delayed_ns),
+            turns: sum(|times| &times.turns),
         }
     }
 

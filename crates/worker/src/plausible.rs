@@ -304,7 +304,7 @@ mod tests {
         fn alone(shared: &SharedMemory) -> &PartTimes {
             &shared.client_stats()[0].slices.alone.times
         }
-        let lies: [(Lie, &str); 20] = [
+        let lies: [(Lie, &str); 21] = [
             (|shared| shared.control().set_ticks_per_ns(f64::NAN), "of the lab's rate"),
             (|shared| shared.control().set_ticks_per_ns(1e9), "of the lab's rate"),
             (|shared| shared.control().measured_from.store(0, Ordering::Relaxed), "the measured part never began"),
@@ -328,6 +328,7 @@ mod tests {
             (|shared| alone(shared).wall_ns.store(1 << 60, LIE), "nanoseconds of the measured part"),
             (|shared| alone(shared).cpu_ns.store(1 << 60, LIE), "on a processor in the measured part"),
             (|shared| alone(shared).delayed_ns.store(1 << 60, LIE), "in wait for one in the measured part"),
+            (|shared| alone(shared).turns.store(1 << 60, LIE), "turns on one in the measured part"),
         ];
         for (lie, words) in lies {
             let (shared, clock) = sound();
@@ -351,8 +352,8 @@ mod tests {
             word.store(0, LIE);
             told.is_none()
         };
-        // 19 words in two blocks of 128 bytes: what is left is padding.
-        assert_eq!((words.len(), words.iter().filter(believed).count()), (32, 13));
+        // 23 words in two blocks of 128 bytes: what is left is padding.
+        assert_eq!((words.len(), words.iter().filter(believed).count()), (32, 9));
     }
 
     /// All words of the segment, by the way that the statistics are mapped.

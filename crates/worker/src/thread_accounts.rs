@@ -19,21 +19,25 @@ pub struct PartTimes {
     pub cpu_ns: AtomicU64,
     /// In wait for a processor, ns.
     pub delayed_ns: AtomicU64,
+    /// Times that it was given a processor.
+    pub turns: AtomicU64,
 }
 
 impl PartTimes {
     pub(crate) fn note(&self, from: &Reading, until: &Reading) {
         bump(&self.wall_ns, until.wall_ns.saturating_sub(from.wall_ns));
         bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
-        bump(&self.delayed_ns, until.delayed_ns.saturating_sub(from.delayed_ns));
+        bump(&self.delayed_ns, until.delays.waited_ns.saturating_sub(from.delays.waited_ns));
+        bump(&self.turns, until.delays.turns.saturating_sub(from.delays.turns));
     }
 
     /// Each figure, as a phrase that the name of the part completes.
-    pub(crate) fn figures(&self) -> [(&'static str, &AtomicU64); 3] {
+    pub(crate) fn figures(&self) -> [(&'static str, &AtomicU64); 4] {
         [
             ("nanoseconds of", &self.wall_ns),
             ("nanoseconds on a processor in", &self.cpu_ns),
             ("nanoseconds in wait for one in", &self.delayed_ns),
+            ("turns on one in", &self.turns),
         ]
     }
 }
@@ -42,9 +46,16 @@ impl PartTimes {
 pub(crate) struct Reading {
     pub(crate) wall_ns: u64,
     cpu_ns: u64,
-    delayed_ns: u64,
+    delays: Delays,
     /// The usage of its process, if this client notes that.
     pub(crate) used: Option<Usage>,
+}
+
+/// The kernel's account of a thread's waits for a processor.
+#[derive(Clone, Copy, Default)]
+struct Delays {
+    waited_ns: u64,
+    turns: u64,
 }
 
 /// The accounts of the thread that made it.
@@ -64,16 +75,18 @@ impl ThreadAccounts {
         Reading {
             wall_ns: clock::monotonic_ns(),
             cpu_ns: clock::thread_cpu_ns(),
-            delayed_ns: self.schedstat.as_ref().and_then(delayed_ns).unwrap_or(0),
+            delays: self.schedstat.as_ref().and_then(delays).unwrap_or_default(),
             used: self.notes_process.then(Usage::now),
         }
     }
 }
 
-/// The second figure of `/proc/PID/task/TID/schedstat`: the time in wait for a processor (the kernel's
-/// Documentation/scheduler/sched-stats.rst).
-fn delayed_ns(schedstat: &OwnedFd) -> Option<u64> {
+/// The second and the third figure of `/proc/PID/task/TID/schedstat`: the time in wait for a processor, and the number
+/// of turns on one (the kernel's Documentation/scheduler/sched-stats.rst).
+fn delays(schedstat: &OwnedFd) -> Option<Delays> {
     let mut text = [0; 96];
     let size = rustix::io::pread(schedstat, &mut text, 0).ok()?;
-    std::str::from_utf8(&text[..size]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    let mut figures = std::str::from_utf8(&text[..size]).ok()?.split_ascii_whitespace().skip(1);
+    let mut next = || figures.next()?.parse().ok();
+    Some(Delays { waited_ns: next()?, turns: next()? })
 }

@@ -114,6 +114,9 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 		return err
 	}
 	list("durability", "SyncWrites", durabilities[config.Durability])
+	if config.Durability == adapter.None {
+		list("stronger", "process", "Badger has no weaker mode on a disk")
+	}
 	if config.Durability == adapter.Periodic {
 		list.Say("durability", "background", "DB.Sync and the logs of waiting memtables every %d ms", config.SyncPeriodMs)
 	}

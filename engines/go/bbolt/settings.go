@@ -35,6 +35,9 @@ var durabilities = map[adapter.Durability]string{
 
 func settings(config *adapter.Config, list adapter.Listing) error {
 	list("durability", "flags", durabilities[config.Durability])
+	if config.Durability == adapter.None {
+		list("stronger", "process", "bbolt has no weaker mode")
+	}
 	if config.Durability == adapter.Periodic {
 		list.Say("durability", "background", "DB.Sync every %d ms", config.SyncPeriodMs)
 	}

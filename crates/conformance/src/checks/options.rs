@@ -108,7 +108,7 @@ fn settings_listed(bench: &Bench) -> Result<(), Finding> {
             !name.is_empty() && !value.is_empty(),
             "an entry of {topic} has no name or no value: `{name}`, `{value}`"
         );
-        let known = ["durability", "cache", "write_buffer", "compression", "checksums", "options", "files"];
+        let known = ["durability", "cache", "write_buffer", "compression", "checksums", "options", "files", "stronger"];
         let known = known.contains(&topic.as_str());
         ensure!(known, "`{topic}` is none of the topics");
     }

@@ -138,9 +138,9 @@ pub(crate) fn reservations(
         Aspect::Throughput(compared) => weakness.side.is_none_or(|side| side == compared),
         Aspect::CpuTime => weakness.side.is_none(),
     };
-    let first = of_one.iter().filter(counts).map(|weakness| match of_other.contains(weakness) {
-        true => format!("; both {}", weakness.of_both),
-        false => format!("; {one} {}", weakness.of_one),
+    let first = of_one.iter().filter(counts).filter_map(|weakness| match of_other.contains(weakness) {
+        true => weakness.of_both.as_ref().map(|predicate| format!("; both {predicate}")),
+        false => Some(format!("; {one} {}", weakness.of_one)),
     });
     let alone = of_other.iter().filter(counts).filter(|weakness| !of_one.contains(weakness));
     let second = alone.map(|weakness| format!("; {other} {}", weakness.of_one));

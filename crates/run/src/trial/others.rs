@@ -13,6 +13,11 @@ const WORTH_TELLING: f64 = 0.03;
 /// part a single one would be a large share.
 const SHORTEST_S: f64 = 0.1;
 
+/// The wait of a thread that is woken where a processor is free, seconds at the most: the time of an interrupt between
+/// two processors, which in a virtual machine the hypervisor delivers. Engines whose clients sleep for each other do
+/// that some ten thousand times a second. Others who have a processor keep it for milliseconds.
+const WAKE_UP_S: f64 = 20e-6;
+
 /// The accounts of a trial's CPU time, and the times of all clients together over the span of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Accounts {
@@ -70,7 +75,8 @@ impl Demand {
     /// Clients wait for each other and for the engine's own threads and processes, too. With n clients and b of these
     /// that run on average, on p processors, none has to wait for another if n + b is at most p: then the wait is the
     /// others'. Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has
-    /// for cpu / p at the most; that is subtracted, and so is the lab's own time. Others cannot have had more than the
+    /// for cpu / p at the most; that is subtracted, and so is the lab's own time, and the time that it takes to wake
+    /// them. Others cannot have had more than the
     /// trial and the lab left of the processors' time, either. What remains is told as a share of the time in which so
     /// many clients can be on processors at all.
     fn others_share(&self) -> Option<f64> {
@@ -84,7 +90,8 @@ impl Demand {
         let too_many = (clients + background - processors).max(0.0);
         let by_itself_s = self.cpu_s / processors * too_many + self.lab_cpu_s;
         let left_s = processors * window_s - self.cpu_s - self.lab_cpu_s;
-        let others_s = (s(self.times.delayed_ns) - by_itself_s).min(left_s).max(0.0);
+        let woken_s = (self.times.turns as f64 * WAKE_UP_S).min(s(self.times.delayed_ns));
+        let others_s = (s(self.times.delayed_ns) - woken_s - by_itself_s).min(left_s).max(0.0);
         Some((others_s / (clients.min(processors) * window_s)).min(1.0))
     }
 }
@@ -96,7 +103,7 @@ mod tests {
     /// A measured part of a second, on two processors; times in seconds, of all clients together.
     fn share(clients: u32, cpu_s: f64, waited_s: f64, background_s: f64) -> f64 {
         let ns = |s: f64| (s * 1e9) as u64;
-        let times = ClientTimes { wall_ns: ns(clients.into()), cpu_ns: ns(cpu_s), delayed_ns: ns(waited_s) };
+        let times = ClientTimes { wall_ns: ns(clients.into()), cpu_ns: ns(cpu_s), delayed_ns: ns(waited_s), turns: 0 };
         let demand = Demand { clients, processors: 2, times, cpu_s: cpu_s + background_s, lab_cpu_s: 0.0 };
         demand.others_share().unwrap()
     }
@@ -132,22 +139,30 @@ mod tests {
 
     #[test]
     fn the_lab_is_nobody_else() {
-        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 950_000_000, delayed_ns: 50_000_000 };
+        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 950_000_000, delayed_ns: 50_000_000, turns: 0 };
         let demand = Demand { clients: 1, processors: 1, times, cpu_s: 0.95, lab_cpu_s: 0.05 };
         is(demand.others_share().unwrap(), 0.0);
         is(Demand { lab_cpu_s: 0.0, ..demand }.others_share().unwrap(), 0.05);
     }
 
     #[test]
+    fn clients_that_wake_each_other_accuse_nobody() {
+        let times = |turns| ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 800_000_000, delayed_ns: 100_000_000, turns };
+        let demand = |turns| Demand { clients: 2, processors: 2, times: times(turns), cpu_s: 0.8, lab_cpu_s: 0.0 };
+        is(demand(10_000).others_share().unwrap(), 0.0);
+        is(demand(25).others_share().unwrap(), (0.1 - 25.0 * WAKE_UP_S) / 2.0);
+    }
+
+    #[test]
     fn of_a_moment_nothing_is_told() {
         assert_eq!(Demand { clients: 1, processors: 2, ..Demand::default() }.others_share(), None);
-        let times = ClientTimes { wall_ns: 90_000_000, cpu_ns: 45_000_000, delayed_ns: 45_000_000 };
+        let times = ClientTimes { wall_ns: 90_000_000, cpu_ns: 45_000_000, delayed_ns: 45_000_000, turns: 0 };
         assert_eq!(Demand { clients: 1, processors: 2, times, cpu_s: 0.045, lab_cpu_s: 0.0 }.others_share(), None);
     }
 
     /// A client of a second on one processor, of which it had half; the other half is in the account of the group.
     fn beside_a_child() -> Accounts {
-        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns: 500_000_000 };
+        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns: 500_000_000, turns: 0 };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.0, client_cpu_s: 0.5 });
         Accounts { group, times, own_cpu_s: 0.5, own_times: times, lab_cpu_s: 0.0 }
     }
@@ -162,8 +177,8 @@ mod tests {
     #[test]
     fn times_are_those_of_the_account() {
         // Its slices had first parts of a second: the client did all that the group did in both.
-        let own = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 1_000_000_000, delayed_ns: 0 };
-        let times = ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 1_500_000_000, delayed_ns: 500_000_000 };
+        let own = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 1_000_000_000, delayed_ns: 0, turns: 0 };
+        let times = ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 1_500_000_000, delayed_ns: 500_000_000, turns: 0 };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.5, client_cpu_s: 1.5 });
         let accounts = Accounts { group, times, own_cpu_s: 1.0, own_times: own, lab_cpu_s: 0.0 };
         is(Demand::of(1, 1, accounts).others_share().unwrap(), 0.25);
@@ -172,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_little_is_not_told() {
-        let times = |delayed_ns| ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns };
+        let times = |delayed_ns| ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns, turns: 0 };
         let waited =
             |delayed_ns| Demand { clients: 1, processors: 2, times: times(delayed_ns), cpu_s: 0.5, lab_cpu_s: 0.0 };
         assert_eq!(waited(29_000_000).interference(), None);
