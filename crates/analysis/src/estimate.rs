@@ -123,12 +123,11 @@ impl Estimate {
         Estimate { value, low: None, high: None, n: 1, method: Method::Single }
     }
 
-    /// Half the interval over the value: 0.03 is ± 3 %. Of an interval that was cut off at 0 it is the upper half.
-    /// Absent without an interval, and for a value of 0.
+    /// The upper half of the interval over the value: 0.03 is ± 3 %. The lower half is never longer: it ends at 0, and
+    /// is shorter where the interval is one of logarithms. Absent without an interval, and for a value of 0.
     pub fn relative(&self) -> Option<f64> {
-        let (low, high) = self.low.zip(self.high)?;
-        let half = if low > 0.0 { (high - low) / 2.0 } else { high - self.value };
-        (self.value > 0.0).then(|| half / self.value)
+        let high = self.high.filter(|_| self.value > 0.0)?;
+        Some((high - self.value) / self.value)
     }
 
     /// A rate or a time is not negative, so an interval stops at 0.

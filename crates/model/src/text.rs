@@ -79,6 +79,9 @@ pub fn clock(seconds: f64) -> String {
 /// Half an interval over its value: `± 1.3 %`.
 pub fn plus_minus(relative: f64) -> String {
     let percent = 100.0 * relative;
+    if percent >= 999.5 {
+        return "±>999%".to_owned();
+    }
     if percent < 9.95 { format!("±{percent:.1}%") } else { format!("±{}%", grouped(percent)) }
 }
 
@@ -230,7 +233,7 @@ mod tests {
         assert_eq!(given.map(duration), ["0 ns", "850 ns", "1.00 µs", "1.24 µs", "17.3 ms", "2.50 s", "412 µs"]);
         assert_eq!([0.0, 250.0, 250_000.0, 1.5e6, 1e9].map(short), ["0", "250", "250 k", "1.5 M", "1 G"]);
         assert_eq!([24.0, 33_554_432.0, 1.5e9].map(bytes), ["24 bytes", "32 MiB", "1.40 GiB"]);
-        assert_eq!([0.0125, 0.2].map(plus_minus), ["±1.2%", "±20%"]);
+        assert_eq!([0.0125, 0.2, 9.99, 12.4].map(plus_minus), ["±1.2%", "±20%", "±999%", "±>999%"]);
     }
 
     #[test]

@@ -11,10 +11,10 @@ use kvdyno_results::{ClientKind, Phase, TrialKey, TrialResult};
 
 use super::enough::{Decision, Goal, OpenPair};
 use super::family::compare_family;
-use super::level::{Looks, MOST_LOOKS};
+use super::level::Looks;
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
-use super::verdict::{Aspect, Terms, Unsure};
+use super::verdict::{Aspect, Terms};
 use crate::{Cell, CellKey, Series, cells};
 
 /// A cell and its counterpart.
@@ -70,9 +70,8 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let comparisons = compare_family(&ratios, &terms);
     let open = |(rivals, comparison): (usize, &super::Comparison)| {
-        let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.values < MOST_LOOKS;
         let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
-        may_pass.then_some(OpenPair { rivals, one: 1, other: 0, unsure: comparison.unsure, half_width })
+        comparison.is_open().then_some(OpenPair { rivals, one: 1, other: 0, unsure: comparison.unsure, half_width })
     };
     let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();
     let is_precise = |precision: f64| {

@@ -3,7 +3,7 @@
 pub use kvdyno_model::{Question, VerdictFigure};
 use serde::Serialize;
 
-use super::level::{Looks, MOST_LOOKS};
+use super::level::Looks;
 use super::pairing::judged;
 use super::rivals::Rivals;
 use super::verdict::{Aspect, DETECT, Terms, Unsure, by_name};
@@ -81,8 +81,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());
-            let may_pass = comparison.unsure.is_some_and(Unsure::may_pass) && comparison.values < MOST_LOOKS;
-            if may_pass {
+            if comparison.is_open() {
                 let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
                 let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
                 open.push(OpenPair { rivals: index, one, other, unsure, half_width });
@@ -101,6 +100,7 @@ fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MOST_LOOKS;
     use super::super::rivals::MeasuredCell;
     use super::*;
 

@@ -149,7 +149,9 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         Some(_) if different.is_sure => Verdict::Slower,
         _ => Verdict::CannotTell,
     };
-    let rates_disagree = one.rates.is_some_and(|rates| verdict.contradicts_rates(rates, terms));
+    let differs = ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    let difference = middle.filter(|_| differs).map(|middle| middle.value);
+    let rates_disagree = one.rates.is_some_and(|rates| verdict.contradicts_rates(rates, difference, terms));
     let verdict = if rates_disagree { Verdict::CannotTell } else { verdict };
     let wide = || middle.map(|middle| too_wide(one, middle, terms));
     let disagree = rates_disagree.then_some(Unsure::RatesDisagree);
@@ -161,7 +163,7 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         ratio: middle.map(|middle| middle.value).or(one.only).map(f64::exp),
         low: ends.map(|(low, _)| low.exp()),
         high: ends.map(|(_, high)| high.exp()),
-        differs: different.is_sure || ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+        differs,
         repeats: one.repeats,
         values: one.values,
         detect: terms.detect,
@@ -186,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::verdicts::Looks;
+    use crate::verdicts::unpaired::{UnpairedFigures, compare_unpaired};
 
     /// Round `middle`, a hundredth apart.
     fn around(middle: f64) -> PairedRatios {
@@ -232,6 +235,37 @@ mod tests {
         assert_eq!(unsure(&[1.0, 1.01]), Some(Unsure::TooFew { repeats: 2, needed: 3 }));
         assert_eq!(unsure(&[1.0, 1.01, 1.02]), None);
         assert_eq!(verdict(&[1.0, 1.01]), Verdict::Faster);
+    }
+
+    /// Tables make their rates of all repeats, and verdicts of those that both have.
+    #[test]
+    fn rates_that_say_otherwise_decide_nothing() {
+        let told = |middle: f64, rates: f64| {
+            let values: Vec<f64> = around(middle).ratios.iter().map(|ratio| ratio.log_ratio).collect();
+            let paired = PairedRatios { rates: Some(rates), ..around(middle) };
+            let unpaired =
+                UnpairedFigures { one: values, other: vec![0.0; 5], rates: Some(rates), ..UnpairedFigures::default() };
+            let all = [compare(&paired, &Terms::default()), compare_unpaired(&[unpaired], &Terms::default()).remove(0)];
+            all.map(|comparison| (comparison.verdict, comparison.unsure))
+        };
+        let disagree = [(Verdict::CannotTell, Some(Unsure::RatesDisagree)); 2];
+        // Of a *same* that differs, 1.5 % here, the sentence names the faster one; of one that does not, none.
+        for (middle, rates, verdict) in [
+            (0.5, 0.4, Some(Verdict::Faster)),
+            (0.5, -0.001, None),
+            (0.5, 0.0, None),
+            (-0.5, -0.4, Some(Verdict::Slower)),
+            (-0.5, 0.001, None),
+            (0.0, -0.02, Some(Verdict::Same)),
+            (0.0, 0.031, None),
+            (0.015, 0.001, Some(Verdict::Same)),
+            (0.015, -0.001, None),
+            (-0.015, 0.001, None),
+            (-0.015, -0.001, Some(Verdict::Same)),
+        ] {
+            let expected = verdict.map_or(disagree, |verdict| [(verdict, None); 2]);
+            assert_eq!(told(middle, rates), expected, "{middle} {rates}");
+        }
     }
 
     /// One start that was not over, among seven.
@@ -282,12 +316,14 @@ mod tests {
         fn verdicts_agree_with_their_intervals(
             family in prop::collection::vec(prop::collection::vec(-0.1f64..0.1, 0..12), 1..12),
             middles in prop::collection::vec(-0.2f64..0.2, 12),
+            rates in prop::collection::vec(prop::option::of(-0.02f64..0.02), 12),
         ) {
-            let moved = |(values, middle): (&Vec<f64>, &f64)| {
-                PairedRatios::of(&values.iter().map(|value| value / 10.0 + middle).collect::<Vec<_>>())
+            let moved = |((values, middle), rates): ((&Vec<f64>, &f64), &Option<f64>)| {
+                let of = PairedRatios::of(&values.iter().map(|value| value / 10.0 + middle).collect::<Vec<_>>());
+                PairedRatios { rates: rates.map(|off| middle + off), ..of }
             };
-            let pairs: Vec<PairedRatios> = family.iter().zip(&middles).map(moved).collect();
-            for comparison in compare_family(&pairs, &Terms::default()) {
+            let pairs: Vec<PairedRatios> = family.iter().zip(&middles).zip(&rates).map(moved).collect();
+            for (comparison, pair) in compare_family(&pairs, &Terms::default()).into_iter().zip(&pairs) {
                 let (low, high) = comparison.interval().unwrap_or((0.0, f64::INFINITY));
                 let bound = 1.0 + comparison.detect;
                 let within = 1.0 / bound - 1e-9 <= low && high <= bound + 1e-9;
@@ -295,7 +331,14 @@ mod tests {
                     Verdict::Faster => prop_assert!(low > 1.0),
                     Verdict::Slower => prop_assert!(high < 1.0),
                     Verdict::Same => prop_assert!(within),
+                    Verdict::CannotTell if comparison.unsure == Some(Unsure::RatesDisagree) => {}
                     Verdict::CannotTell => prop_assert!(comparison.unsure.is_some() && low <= 1.0 && 1.0 <= high),
+                }
+                prop_assert_eq!(comparison.differs, low > 1.0 || high < 1.0);
+                // The one that a sentence calls faster has the higher rate.
+                let names_one = comparison.verdict.is_decided() && comparison.differs;
+                if let (true, Some(rates), Some(ratio)) = (names_one, pair.rates, comparison.ratio) {
+                    prop_assert!(rates != 0.0 && (rates > 0.0) == (ratio > 1.0), "{rates} {comparison:?}");
                 }
             }
         }

@@ -152,7 +152,7 @@ pub struct Comparison {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-    /// Whether the interval excludes 1.
+    /// Whether the interval excludes 1. A comparison that cannot tell differs only if something else is against it.
     pub differs: bool,
     /// Repeats in which both finished.
     pub repeats: usize,
@@ -197,12 +197,14 @@ impl Verdict {
         }
     }
 
-    /// Whether rates whose ratio has this logarithm say otherwise.
-    pub(super) fn contradicts_rates(self, log_ratio: f64, terms: &Terms) -> bool {
+    /// Whether rates say otherwise; `rates` is the logarithm of their ratio. Where a *same* has an interval that
+    /// excludes 1, and so names the faster one, `difference` is the logarithm of its ratio.
+    pub(super) fn contradicts_rates(self, rates: f64, difference: Option<f64>, terms: &Terms) -> bool {
+        let named = difference.is_some_and(|difference| rates == 0.0 || (rates > 0.0) != (difference > 0.0));
         match self {
-            Verdict::Faster => log_ratio <= 0.0,
-            Verdict::Slower => log_ratio >= 0.0,
-            Verdict::Same => log_ratio.abs() > terms.bound(),
+            Verdict::Faster => rates <= 0.0,
+            Verdict::Slower => rates >= 0.0,
+            Verdict::Same => rates.abs() > terms.bound() || named,
             Verdict::CannotTell => false,
         }
     }
@@ -288,6 +290,11 @@ impl Comparison {
     /// The ratio's interval.
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
+    }
+
+    /// Whether it cannot tell, and another repeat may: more than [`MOST_LOOKS`] values count nothing.
+    pub fn is_open(&self) -> bool {
+        self.unsure.is_some_and(Unsure::may_pass) && self.values < MOST_LOOKS
     }
 
     /// Whether one says that the first is faster, and the other that the second is.

@@ -215,9 +215,10 @@ impl KeyFlags {
             all.given.retain(|(key, _)| key.section != "run");
         }
         let mut experiment = all.experiment_as_given(engines)?;
-        let is_given = [RunKey::Duration, RunKey::Warmup].iter().any(|key| self.text_of((*key).into()).is_some());
-        let budget = experiment.lab.budget.filter(|_| experiment.lab.repeat.is_auto() && !is_given);
-        budget.map_or(Ok(()), |budget| shorten_for_repeats(&mut experiment, budget.0))?;
+        let is_given = |key: RunKey| self.text_of(key.into()).is_some();
+        let budget = experiment.lab.budget.filter(|_| experiment.lab.repeat.is_auto() && !is_given(RunKey::Duration));
+        let warmup_is_given = is_given(RunKey::Warmup);
+        budget.map_or(Ok(()), |budget| shorten_for_repeats(&mut experiment, budget.0, warmup_is_given))?;
         Ok(experiment)
     }
 
@@ -348,6 +349,7 @@ mod tests {
         };
         assert_eq!(run(&["--budget", "60s"]), [250, 50]);
         assert_eq!(run(&["--budget", "20s"]), [200, 40]);
+        assert_eq!(run(&["--budget", "60s", "--warmup", "10ms"]), [290, 10]);
         assert_eq!(run(&[]), [1000, 200]);
         assert_eq!(run(&["--budget", "60s", "--duration", "2s"]), [2000, 200]);
         assert_eq!(run(&["--budget", "60s", "--repeat", "3"]), [1000, 200]);

@@ -41,22 +41,31 @@ const WARMUP_OF_COMPARED: f64 = 0.2;
 
 /// Shortens the runs of an experiment, so that its budget has time for ten repeats of them: many short
 /// repeats decide more than few long ones. The interval of three repeats is some ten standard errors wide to either
-/// side, that of ten repeats two to three.
+/// side, that of ten repeats two to three. A warm-up that was given stays as it is.
 ///
 /// # Errors
 /// If its variants do not hold together.
-pub fn shorten_for_repeats(experiment: &mut Experiment, budget: Duration) -> Result<(), FileError> {
+pub fn shorten_for_repeats(
+    experiment: &mut Experiment,
+    budget: Duration,
+    warmup_is_given: bool,
+) -> Result<(), FileError> {
     let variants = experiment.variants()?;
     let plan = Plan::of(&variants);
     let first = plan.trials.iter().filter(|trial| trial.key.repeat == 1 && trial.key.phase == Phase::Run);
     let runs: u32 = first.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
     let each = budget.mul_f64(RUN_SHARE) / (runs.max(1) * REPEATS_OF_AUTO);
-    let most = each.div_f64(1.0 + WARMUP_OF_COMPARED).max(SHORTEST_COMPARED);
     let whole_ms = |time: Duration| Duration::from_millis(time.as_millis() as u64);
     for run in &mut experiment.run {
         let Some(duration) = &mut run.duration else { continue };
-        duration.0 = duration.0.min(whole_ms(most));
-        run.warmup.0 = run.warmup.0.min(whole_ms(duration.0.mul_f64(WARMUP_OF_COMPARED)));
+        let most = match warmup_is_given {
+            true => each.saturating_sub(run.warmup.0),
+            false => each.div_f64(1.0 + WARMUP_OF_COMPARED),
+        };
+        duration.0 = duration.0.min(whole_ms(most.max(SHORTEST_COMPARED)));
+        if !warmup_is_given {
+            run.warmup.0 = run.warmup.0.min(whole_ms(duration.0.mul_f64(WARMUP_OF_COMPARED)));
+        }
     }
     Ok(())
 }

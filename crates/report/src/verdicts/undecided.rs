@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use kvdyno_analysis::verdicts::{Goal, Question, Unsure, Verdict, decide};
+use kvdyno_analysis::verdicts::{Goal, Question, Verdict, decide};
 use kvdyno_analysis::{Cell, CellKey, Series, cells, same_work};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{
-    Audit, AuditFacts, ClientKind, Failure, FailureKind, Interference, Phase, ReadBack, TrialKey, TrialOutcome,
-    TrialResult,
+    Audit, AuditFacts, ClientKind, DatabaseCopy, Failure, FailureKind, Interference, Phase, ReadBack, TrialKey,
+    TrialOutcome, TrialResult,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -40,7 +40,11 @@ pub(super) struct MadeUp {
     noise: f64,
     /// Whether figures deviate by all of that or not at all, so that many are the same.
     ties: bool,
-    /// One for each trial.
+    /// The part by which figures of all change from repeat to repeat, of 1.
+    drift: f64,
+    /// Whether setups change copies of one database from repeat to repeat.
+    cross_over: bool,
+    /// One for each trial, and then from the first one again.
     trials: Vec<MadeUpTrial>,
     /// The value of `detect` in the experiment file.
     detect: String,
@@ -56,7 +60,7 @@ struct MadeUpSetup {
 
 #[derive(Clone, Debug)]
 struct MadeUpTrial {
-    /// The deviation of its figure, from -1 to 1.
+    /// The deviation of its figure, from -1 to 1; an outlier's is up to ten times that.
     deviation: f64,
     /// Its place among the trials of its step.
     turn: u8,
@@ -85,7 +89,8 @@ pub(super) fn made_up() -> impl Strategy<Value = MadeUp> {
         1 => Just(MadeUpOutcome::Failed),
         1 => Just(MadeUpOutcome::Skipped),
     ];
-    let trial = (-1.0..1.0, any::<u8>(), outcome).prop_map(|(deviation, turn, outcome)| MadeUpTrial {
+    let deviation = prop_oneof![20 => -1.0..1.0, 1 => -10.0..10.0];
+    let trial = (deviation, any::<u8>(), outcome).prop_map(|(deviation, turn, outcome)| MadeUpTrial {
         deviation,
         turn,
         outcome,
@@ -103,34 +108,67 @@ pub(super) fn made_up() -> impl Strategy<Value = MadeUp> {
         (0.0..0.2).prop_map(|detect| format!("\"{detect}\"")),
         (0.0..20.0).prop_map(|detect| format!("\"{detect:.1} %\"")),
     ];
-    let figures = (1_u32..=4, 0.0..0.03, any::<bool>(), prop::collection::vec(trial, 128));
+    // More than are looked at, too.
+    let repeats = prop_oneof![3 => 1_u32..=4, 1 => 5_u32..=35];
+    let drift = prop_oneof![2 => Just(0.0), 1 => -0.03..0.03];
+    // A prime number, so that no setup has the same ones in each repeat.
+    let trials = prop::collection::vec(trial, 127);
+    let figures = (repeats, 0.0..0.03, any::<bool>(), drift, prop::bool::weighted(0.3), trials);
     let question = select(vec![Question::Ranking, Question::Difference]);
     (matrix, figures, detect, question).prop_map(|(matrix, figures, detect, question)| {
-        let ((engines, variants, runs, readers, clients), (repeats, noise, ties, trials)) = (matrix, figures);
-        MadeUp { engines, variants, runs, readers, clients, repeats, noise, ties, trials, detect, question }
+        let (engines, variants, runs, readers, clients) = matrix;
+        let (repeats, noise, ties, drift, cross_over, trials) = figures;
+        MadeUp {
+            engines,
+            variants,
+            runs,
+            readers,
+            clients,
+            repeats,
+            noise,
+            ties,
+            drift,
+            cross_over,
+            trials,
+            detect,
+            question,
+        }
     })
 }
 
 impl MadeUp {
+    /// One that ends by its results.
     pub(super) fn experiment(&self) -> Experiment {
+        self.with_repeats("\"auto\"")
+    }
+
+    /// One whose number of repeats was set beforehand.
+    pub(super) fn of_set_length(&self) -> Experiment {
+        self.with_repeats(&self.repeats.to_string())
+    }
+
+    fn with_repeats(&self, repeat: &str) -> Experiment {
         let engines: Vec<_> = self.engines.iter().map(|setup| setup.name).collect();
         let (detect, question) = (&self.detect, self.question);
-        let lab = format!("[lab]\nrepeat = \"auto\"\ndetect = {detect}\nquestion = \"{question}\"\n");
+        let question = if repeat == "\"auto\"" { format!("question = \"{question}\"\n") } else { String::new() };
+        let lab = format!("[lab]\nrepeat = {repeat}\ndetect = {detect}\n{question}");
         Experiment::parse(&format!("engines = {engines:?}\n{lab}")).unwrap()
     }
 
     /// The results in the order in which trials ran.
     pub(super) fn results(&self) -> Vec<TrialResult> {
-        let mut made = self.trials.iter();
+        let mut made = self.trials.iter().cycle();
         let mut results = Vec::new();
         for repeat in 1..=self.repeats {
             let steps = self.variants.iter().flat_map(|variant| self.runs.iter().map(move |run| (variant, run)));
             for ((variant, (workload, batch)), readers) in
                 steps.flat_map(|step| self.readers.iter().map(move |readers| (step, *readers)))
             {
-                let mut turns: Vec<(&MadeUpSetup, &MadeUpTrial)> = self.engines.iter().zip(made.by_ref()).collect();
-                turns.sort_by_key(|(_, trial)| trial.turn);
-                for (setup, trial) in turns.into_iter().filter(|(_, trial)| trial.outcome != MadeUpOutcome::Skipped) {
+                let mut turns: Vec<(u32, (&MadeUpSetup, &MadeUpTrial))> =
+                    (0..).zip(self.engines.iter().zip(made.by_ref())).collect();
+                turns.sort_by_key(|(_, (_, trial))| trial.turn);
+                turns.retain(|(_, (_, trial))| trial.outcome != MadeUpOutcome::Skipped);
+                for (nth, (setup, trial)) in turns {
                     let clients = match self.clients {
                         "threads" if setup.name != "gtm" => ClientKind::Threads,
                         _ => ClientKind::Processes,
@@ -146,7 +184,10 @@ impl MadeUp {
                         clients,
                         repeat,
                     };
-                    results.push(self.result(setup, trial, result(key, setup.reads_per_s), *batch));
+                    let drifted = setup.reads_per_s * (1.0 + self.drift).powi(repeat as i32);
+                    let made_up = self.result(setup, trial, result(key, drifted), *batch);
+                    let copy = DatabaseCopy { load: 1, number: (nth + repeat) % self.engines.len() as u32 };
+                    results.push(TrialResult { copied_from: self.cross_over.then_some(copy), ..made_up });
                 }
             }
         }
@@ -200,8 +241,7 @@ fn undecided(study: &Study<'_>, question: Question) -> BTreeSet<NamedPair> {
     for group in groups(study) {
         for pairing in &group.verdicts.pairs {
             let are_neighbours = group.verdicts.are_neighbours(pairing);
-            let is_open = pairing.comparison.verdict == Verdict::CannotTell
-                && pairing.comparison.unsure.is_some_and(Unsure::may_pass);
+            let is_open = pairing.comparison.verdict == Verdict::CannotTell && pairing.comparison.is_open();
             if is_open && (are_neighbours || question == Question::Difference) {
                 undecided.insert([pairing.one, pairing.other].map(|index| named(group.cells[index])).into());
             }
