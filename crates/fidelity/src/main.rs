@@ -7,9 +7,11 @@
 
 mod accuracy;
 mod agreement;
+mod background;
 mod designs;
 mod draws;
 mod driver;
+mod interference;
 mod intervals;
 mod itself;
 mod pairs;
@@ -51,6 +53,8 @@ const ROWS: &[FidelityRow] = &[
     FidelityRow { name: "designs", measure: designs::measure },
     FidelityRow { name: "twentieth", measure: twentieth::measure },
     FidelityRow { name: "agreement", measure: agreement::measure },
+    FidelityRow { name: "background", measure: background::measure },
+    FidelityRow { name: "interference", measure: interference::measure },
 ];
 
 /// Which row, how often, how long, and where things are.
@@ -59,8 +63,8 @@ const ROWS: &[FidelityRow] = &[
 /// another call does; 1 if the study cannot work, 2 if the arguments are wrong.
 #[derive(Debug, Parser)]
 struct FidelityArguments {
-    /// The row: accuracy, draws, intervals, driver, itself, slowdown, waiting, designs, twentieth or
-    /// agreement; without one, all.
+    /// The row: accuracy, draws, intervals, driver, itself, slowdown, waiting, designs, twentieth, agreement,
+    /// background or interference; without one, all.
     row: Option<String>,
     /// Tries of each cell of a row.
     #[arg(long, default_value_t = 5)]

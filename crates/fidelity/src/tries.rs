@@ -82,6 +82,11 @@ impl Tries {
         self.diff_beside(Some(BusyProcess::begin), &format!("{name}-beside"), words)
     }
 
+    /// The same, with a process beside it that takes what it gets of the first processor.
+    pub fn diff_beside_busy_loop(&self, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
+        self.diff_beside(Some(BusyProcess::begin_loop), name, words)
+    }
+
     /// A figure that this program works out, as it was kept or anew.
     pub fn figure(&self, name: &str, work_out: impl FnOnce() -> f64) -> io::Result<Option<f64>> {
         let own = fnv(FNV_START, &fs::read(std::env::current_exe()?)?);
@@ -241,14 +246,21 @@ pub struct DiffTry {
     pub wall_s: f64,
 }
 
-/// A process that takes a processor for a third of a second and leaves it for as long, until this is dropped.
+/// A process that is at work until this is dropped.
 #[derive(Debug)]
 pub struct BusyProcess(Child);
 
 impl BusyProcess {
+    /// One that takes a processor for a third of a second and leaves it for as long.
     fn begin() -> io::Result<BusyProcess> {
         let script = "while :; do timeout 0.3 sh -c 'while :; do :; done'; sleep 0.3; done";
         Command::new("sh").args(["-c", script]).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
+    }
+
+    /// One that always wants the first processor.
+    fn begin_loop() -> io::Result<BusyProcess> {
+        let words = ["--cpu-list", "0", "sh", "-c", "while :; do :; done"];
+        Command::new("taskset").args(words).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
     }
 }
 
