@@ -12,18 +12,20 @@ use kvdyno_plan::PlannedTrial;
 pub(crate) struct Pace {
     /// Seconds of each engine's load.
     loads: HashMap<usize, f64>,
-    /// Seconds of trials beyond what was planned for them, and how many they were.
+    /// Seconds of trials beyond the planned ones, and the number of trials.
     overhead: (f64, u32),
 }
 
 impl Pace {
+    /// Learns from a trial. Trials that were open together share their time.
     pub(crate) fn learn(&mut self, planned: &PlannedTrial, result: &TrialResult) {
+        let together = 1 + result.design.as_ref().map_or(0, |design| design.beside.len());
         match planned.planned_time() {
             None => {
                 self.loads.insert(planned.engine, result.os.wall_s);
             }
             Some(time) => {
-                self.overhead.0 += (result.os.wall_s - time.as_secs_f64()).max(0.0);
+                self.overhead.0 += (result.os.wall_s / together as f64 - time.as_secs_f64()).max(0.0);
                 self.overhead.1 += 1;
             }
         }

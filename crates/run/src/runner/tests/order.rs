@@ -71,6 +71,15 @@ fn the_time_left_is_told_once_a_load_told_how_long_it_takes() {
     assert_eq!(auto.heard.left, [None, None]);
 }
 
+/// Warm-up and measured part of two trials take 6 s, and the step takes 4 s more than that; two loads take 1 s each.
+#[test]
+fn the_time_left_counts_the_time_of_trials_that_are_open_together_once() {
+    let mut run = TestRun::of("a b", "readrandom", "repeat = 2\ndesign = \"slices\"");
+    run.script.together_s = 8.0;
+    run.calls();
+    assert_eq!(run.heard.left.last(), Some(&Some(Duration::from_secs(10))), "{:?}", run.heard.left);
+}
+
 #[test]
 fn the_note_of_the_program_comes_first_in_every_result() {
     let mut run = TestRun::of("a", "readrandom", "repeat = 2");

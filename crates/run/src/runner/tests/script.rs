@@ -5,9 +5,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use kvdyno_model::Design;
 use kvdyno_plan::Setup;
 use kvdyno_plan::design::StepDesign;
-use kvdyno_results::{AuditFacts, Failure, FailureKind, OsFacts, Phase, ReadBack, TrialKey, TrialOutcome, TrialResult};
+use kvdyno_results::{
+    AuditFacts, DesignFacts, Failure, FailureKind, OsFacts, Phase, ReadBack, TrialKey, TrialOutcome, TrialResult,
+};
 use kvdyno_worker::KnownContents;
 
 use crate::audit::{Audited, ProcessAudit};
@@ -46,6 +49,8 @@ pub(super) struct Script {
     pub(super) calls: RefCell<Vec<String>>,
     /// The file of a database before each trial.
     pub(super) before: RefCell<Vec<(String, String)>>,
+    /// Seconds, beside the one that each of them takes, of trials that are open together.
+    pub(super) together_s: f64,
 }
 
 /// A trial's name in tests: `a load`, `b overwrite`; from the second repeat on with its number.
@@ -132,7 +137,14 @@ impl Executor for Script {
                 left: None,
             });
         }
-        trials.iter().map(|context| self.trial(context)).collect()
+        let mut ended: Vec<Ended> = trials.iter().map(|context| self.trial(context)).collect::<io::Result<_>>()?;
+        let numbers: Vec<u32> = trials.iter().map(|context| context.planned.key.number).collect();
+        for result in ended.iter_mut().filter_map(|ended| ended.result.as_mut()).filter(|_| trials.len() > 1) {
+            let beside = numbers.iter().copied().filter(|number| *number != result.trial.number).collect();
+            result.design = Some(DesignFacts { design: Design::Slices, beside, ..DesignFacts::default() });
+            result.os.wall_s = trials.len() as f64 + self.together_s;
+        }
+        Ok(ended)
     }
 
     fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
