@@ -3,11 +3,12 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use kvdyno_model::EngineName;
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, CpuFacts, DesignFacts, EngineCounters, EngineFacts, NamedFigure, ObservedEnvironment,
-    Operations, OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
+    AuditFacts, ClientKind, CpuFacts, DesignFacts, EngineCounters, EngineFacts, EngineIdentity, NamedFigure,
+    ObservedEnvironment, Operations, OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -268,6 +269,13 @@ impl TrialResult {
     /// The figures that bring their own names: the workload's, then the environment's.
     pub fn named_figures(&self) -> impl Iterator<Item = &NamedFigure> {
         self.figures.iter().flat_map(|own| &own.figures).chain(&self.environment.figures)
+    }
+
+    /// Its engine, without version, build and settings.
+    pub fn engine_identity(&self) -> EngineIdentity {
+        let label = self.trial.engine.as_str();
+        let named = self.experiment["engine"][label]["engine"].as_str().unwrap_or(label);
+        EngineIdentity { name: self.engine.name.clone(), preset: EngineName::parse(named).preset }
     }
 
     /// Settings of the engine that promise less durability than they seem to: those of the topic `tainted`.
