@@ -19,10 +19,17 @@ pub struct FidelityLine {
     pub tries: usize,
     /// The figure, in words.
     pub figure: String,
-    /// Its bound, in words.
+    /// Its bound, in words; empty where there is no target.
     pub bound: String,
     /// Whether it is met.
     pub is_met: bool,
+}
+
+impl FidelityLine {
+    /// A figure that nothing is held against.
+    pub fn without_target(target: String, tries: usize, figure: String) -> FidelityLine {
+        FidelityLine { target, tries, figure, bound: String::new(), is_met: true }
+    }
 }
 
 /// All targets of a row, with the program that they are of.
@@ -81,6 +88,7 @@ impl FidelityTable {
 
     fn met(&self, line: &FidelityLine) -> &'static str {
         match (self.is_complete(), line.is_met) {
+            _ if line.bound.is_empty() => "",
             (true, true) => "yes",
             (true, false) => "**no**",
             (false, true) => "so far",
@@ -118,6 +126,15 @@ mod tests {
 
     fn table(commit: Option<&str>, left: u32) -> FidelityTable {
         FidelityTable::new(vec![line(true), line(false)], commit, RowProgress { kept: 3, done: 4, left })
+    }
+
+    #[test]
+    fn a_figure_without_a_target_is_neither_met_nor_missed() {
+        let figure = FidelityLine::without_target("of these bdb".to_owned(), 25, "5 of 25".to_owned());
+        let table = FidelityTable::new(vec![figure], None, RowProgress { kept: 1, done: 0, left: 0 });
+        assert!(table.is_met());
+        let row = "| of these bdb | 25 | 5 of 25 |  |  |\n";
+        assert!(table.to_string().ends_with(row), "{table}");
     }
 
     #[test]
