@@ -51,14 +51,8 @@ impl TriedProgram {
 
 /// What the program and its adapters are built from. The study itself is no part of them: the words of a try, which it
 /// chooses, are in the try's own name.
-const SOURCES: [&str; 6] = [
-    ":/crates",
-    ":/engines",
-    ":/Cargo.toml",
-    ":/Cargo.lock",
-    ":(top,exclude)crates/fidelity",
-    ":(top,exclude)crates/*/tests/*",
-];
+const SOURCES: [&str; 6] =
+    ["crates", "engines", "Cargo.toml", "Cargo.lock", ":(exclude)crates/fidelity", ":(exclude)crates/*/tests/*"];
 
 /// A hash of the names that git has for all source files (the hash of each one's content), and behind it `-dirty-` and
 /// a hash of the changes that git does not have yet, if there are any.
@@ -66,20 +60,20 @@ const SOURCES: [&str; 6] = [
 /// # Errors
 /// If git cannot tell: without it, or outside a checkout.
 fn sources_of(checkout: &Path) -> io::Result<String> {
-    let with_sources = |words: &[&str]| git(checkout, &[words, &["--"], &SOURCES].concat());
+    let top = PathBuf::from(git(checkout, &["rev-parse", "--show-toplevel"])?.trim());
+    let with_sources = |words: &[&str]| git(&top, &[words, &["--"], &SOURCES].concat());
     let listed = with_sources(&["ls-files", "--stage"])?;
     if listed.is_empty() {
-        return Err(io::Error::other(format!("{}: git has no sources of kvdyno there", checkout.display())));
+        return Err(io::Error::other(format!("{}: git has no sources of kvdyno there", top.display())));
     }
     let changes = with_sources(&["diff", "--no-ext-diff", "--binary"])?;
     // Files that git does not have are in no diff.
-    let new = with_sources(&["ls-files", "--others", "--exclude-standard", "--full-name", "-z"])?;
-    let top = git(checkout, &["rev-parse", "--show-toplevel"])?;
+    let new = with_sources(&["ls-files", "--others", "--exclude-standard", "-z"])?;
     let clean = format!("{:016x}", fnv(FNV_START, listed.as_bytes()));
     if changes.is_empty() && new.is_empty() {
         return Ok(clean);
     }
-    let contents = new.split_terminator('\0').map(|file| fs::read(Path::new(top.trim()).join(file)));
+    let contents = new.split_terminator('\0').map(|file| fs::read(top.join(file)));
     let changes = contents.into_iter().try_fold(fnv(FNV_START, (changes + &new).as_bytes()), |hash, content| {
         content.map(|content| fnv(hash, &content))
     })?;
@@ -167,7 +161,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let refused = sources_of(folder.path()).unwrap_err().to_string();
         assert!(
-            refused.starts_with("tries are kept by their sources, which git does not tell: git ls-files: "),
+            refused.starts_with("tries are kept by their sources, which git does not tell: git rev-parse: "),
             "{refused}"
         );
         run_git(folder.path(), &["init", "--quiet"]);
