@@ -24,7 +24,7 @@ fn commit(top: &Path) -> Option<String> {
         return None;
     }
     let name = git(top, &["rev-parse", "--short=12", "HEAD"])?;
-    let changes = git(top, &["status", "--porcelain", "--", "crates/*/src", "engines", "Cargo.toml", "Cargo.lock"])?;
+    let changes = git(top, &["status", "--porcelain", "--", "crates/*/src/*", "engines", "Cargo.toml", "Cargo.lock"])?;
     Some(if changes.is_empty() { name } else { format!("{name}-changed") })
 }
 

@@ -66,16 +66,14 @@ static void say_level(uint32_t level, const char *name, kvdyno_emit emit, void *
     if (level == KVDYNO_DURABILITY_COMMIT)
         emitf(emit, context, "durability", name, "sync=true: %s", member.sync);
     else
-        emitf(emit, context, "durability", name, "sync=false: %s, not synced%s%s%s", member.log,
-              level == KVDYNO_DURABILITY_NONE ? "; " : "", level == KVDYNO_DURABILITY_NONE ? member.library.title : "",
-              level == KVDYNO_DURABILITY_NONE ? " cannot do without its log" : "");
+        emitf(emit, context, "durability", name, "sync=false: %s, not synced", member.log);
 }
 
 static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, void *context)
 {
     say_level(config->durability, "WriteOptions", emit, context);
     if (config->durability == KVDYNO_DURABILITY_NONE)
-        emitf(emit, context, "stronger", "process", "%s cannot do without its log", member.library.title);
+        emit(context, "stronger", "process", "it cannot do without its log");
     for (uint32_t level = 0; level < DURABILITY_LEVELS; level++) {
         if (asks_for_durability(config, level))
             say_level(level, "WriteOptions of sessions", emit, context);

@@ -78,7 +78,7 @@ bool engine_accepts(const kvdyno_config *config, kvdyno_text *error)
 kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     static const char *const how[] = {
-        [KVDYNO_DURABILITY_NONE] = "MDB_NOSYNC: a commit writes to the OS, synced at close; LMDB has no weaker mode",
+        [KVDYNO_DURABILITY_NONE] = "MDB_NOSYNC: a commit writes to the OS, synced at close",
         [KVDYNO_DURABILITY_PROCESS] = "MDB_NOSYNC: a commit writes to the OS, synced at close",
         [KVDYNO_DURABILITY_PERIODIC] = "MDB_NOSYNC: a commit writes to the OS; before it is synced, a loss of power "
                                        "may damage the database",

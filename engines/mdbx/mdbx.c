@@ -160,8 +160,7 @@ static void settings_durability(const kvdyno_config *config, kvdyno_emit emit, v
     unsigned flags = sync_mode(config, &name);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (modes[i].flags == flags)
-            emitf(emit, context, "durability", "mode", "%s: %s%s", name, modes[i].meaning,
-                  config->durability == KVDYNO_DURABILITY_NONE ? "; libmdbx has no weaker mode" : "");
+            emitf(emit, context, "durability", "mode", "%s: %s", name, modes[i].meaning);
     family_say_stronger(config, emit, context);
     family_say_periodic(config, "mdbx_env_sync", emit, context);
     if (config->durability != KVDYNO_DURABILITY_COMMIT)

@@ -128,8 +128,7 @@ static const char *wal_meaning(uint32_t durability)
         return "NORMAL: a commit writes to the write-ahead log and does not sync it; a checkpoint syncs the log, then "
                "the database";
     case KVDYNO_DURABILITY_NONE:
-        return "OFF: a commit writes to the write-ahead log; nothing is synced before close. With a journal on the "
-               "storage SQLite has no weaker mode";
+        return "OFF: a commit writes to the write-ahead log; nothing is synced before close";
     default:
         return "OFF: a commit writes to the write-ahead log; nothing is synced before close, and a loss of power may "
                "damage the database";
@@ -151,8 +150,7 @@ static const char *journal_meaning(uint32_t durability, const sqlite_plan *plan)
         return "OFF, and the database is synced in the background: there is no log to sync by itself, and a loss of "
                "power between may damage the database";
     case KVDYNO_DURABILITY_NONE:
-        return "OFF: a commit writes journal and database; nothing is synced before close. With a journal on the "
-               "storage SQLite has no weaker mode";
+        return "OFF: a commit writes journal and database; nothing is synced before close";
     default:
         return "OFF: a commit writes journal and database; nothing is synced before close, and a loss of power may "
                "damage the database";
@@ -177,7 +175,7 @@ static void say_durability(const kvdyno_config *config, const sqlite_plan *plan,
     emit(context, "durability", "synchronous",
          plan->wal ? wal_meaning(config->durability) : journal_meaning(config->durability, plan));
     if (config->durability == KVDYNO_DURABILITY_NONE && strcmp(plan->journal_mode, "memory") != 0)
-        emit(context, "stronger", "process", "with a journal on the storage SQLite has no weaker mode");
+        emit(context, "stronger", "process", "with a journal on the storage it has no weaker mode");
     if (plan->sync_ms)
         emitf(emit, context, "durability", "background", "xSync of the %s every %" PRIu32 " ms",
               plan->wal ? "write-ahead log" : "database", plan->sync_ms);

@@ -22,11 +22,13 @@ const COMPARISONS: u64 = 20;
 const LENGTHS: [&str; 8] = ["--records", "20k", "--duration", "300ms", "--warmup", "50ms", "--repeat", "4"];
 
 /// Two engines of which one does more a second and the other uses less CPU time for each operation.
-const OPPOSITE: [&str; 12] = [
+const OPPOSITE: [&str; 14] = [
     "rocksdb",
     "wiredtiger:btree",
     "--records",
     "100k",
+    "--write-buffer",
+    "1MiB",
     "--repeat",
     "4",
     "--duration",
@@ -316,6 +318,12 @@ mod tests {
         assert_eq!(contradictions(&two("; but the other")), [0, 0, 0]);
         assert_eq!(contradictions(&two("")), [0, 0, 2]);
         assert_eq!(winner(&two("")), ["lmdb", "lmdb"]);
+    }
+
+    #[test]
+    fn the_pair_with_opposite_figures_has_small_write_buffers() {
+        assert!(OPPOSITE.windows(2).any(|words| words == ["--write-buffer", "1MiB"]));
+        assert!(DESIGNS.contains(&"duet"), "the design that once named another winner");
     }
 
     #[test]

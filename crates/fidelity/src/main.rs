@@ -126,14 +126,14 @@ fn study(arguments: &FidelityArguments) -> io::Result<StudyOutcome> {
         let known: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         return Err(io::Error::other(format!("there is no such row; there are: {}", known.join(", "))));
     }
-    let program = TriedProgram::of(&arguments.kvdyno)?;
+    let program = TriedProgram::of(&arguments.kvdyno, &std::env::current_dir()?)?;
     let mut all = StudyOutcome::Met;
     for row in rows {
         let time = RowTime::from_now(arguments.time);
         let tries = Tries::new(&program, &arguments.folder.join(row.name), arguments.tries, time)?;
         let lines = (row.measure)(&tries)?;
         let progress = tries.progress();
-        let table = FidelityTable::new(lines, program.commit.as_deref(), progress);
+        let table = FidelityTable::new(lines, &program.commit, progress);
         let goes_on = if table.is_complete() { "" } else { "; the time is over, and the same call goes on" };
         let (kept, done, left) = (progress.kept, progress.done, progress.left);
         writeln!(io::stdout(), "{table}\n{}: tries: {done} now, {kept} before, {left} left{goes_on}", row.name)?;
@@ -157,7 +157,8 @@ mod tests {
         let outcome = |is_met, left| {
             let (target, figure, bound) = (String::new(), String::new(), String::new());
             let line = FidelityLine { target, tries: 1, figure, bound, is_met };
-            StudyOutcome::of(&FidelityTable::new(vec![line], None, RowProgress { kept: 1, done: 0, left })) as u8
+            StudyOutcome::of(&FidelityTable::new(vec![line], "1a2b3c4d5e6f", RowProgress { kept: 1, done: 0, left }))
+                as u8
         };
         assert_eq!((outcome(true, 0), outcome(false, 0)), (0, 3));
         assert_eq!((outcome(true, 1), outcome(false, 1)), (4, 4));

@@ -1,79 +1,96 @@
-//! The program that is tried: the commit that it was built from, and a hash that tells it from others.
+//! The program that is tried: the commit that it was built from, and a name of its sources that tells it from others.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kvdyno_results::Machine;
+use serde_json::Value;
 
 /// The program and what it is of.
 #[derive(Clone, Debug)]
 pub struct TriedProgram {
     /// Its file.
     pub path: PathBuf,
-    /// The commit of its sources, `-changed` if they were; absent if they came without their history. The program
-    /// itself tells it (`kvdyno machine`).
-    pub commit: Option<String>,
-    /// A hash of the program and of the adapters in the folders beside it, without the commit's name and the linker's
-    /// hash: after a commit that changes neither it is the same program.
-    pub code: u64,
+    /// The commit of its sources, `-changed` if they were. The program itself tells it (`kvdyno machine`).
+    pub commit: String,
+    /// The name of its sources in the checkout, see [`sources_of`]: after a commit that changes none of them it is the
+    /// same program.
+    pub sources: String,
 }
 
 impl TriedProgram {
-    /// The program at `path`.
+    /// The program at `path`, built from the sources of the checkout that has the folder `checkout`.
     ///
     /// # Errors
-    /// If it cannot be read, or does not describe its machine and its build.
-    pub fn of(path: &Path) -> io::Result<TriedProgram> {
+    /// If it cannot be run, does not tell its commit, or is of another than the checkout; and if git does not tell the
+    /// sources.
+    pub fn of(path: &Path, checkout: &Path) -> io::Result<TriedProgram> {
         let path = path.canonicalize()?;
         let output = Command::new(&path).args(["machine", "--json"]).output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(io::Error::other(format!("{} machine: {}", path.display(), said.trim())));
         }
-        let machine: Machine = serde_json::from_slice(&output.stdout).map_err(io::Error::other)?;
-        let commit = machine.build.and_then(|build| build.commit);
-        let code = code_of(&path, commit.as_deref().unwrap_or_default())?;
-        Ok(TriedProgram { path, commit, code })
+        let machine: Value = serde_json::from_slice(&output.stdout).map_err(io::Error::other)?;
+        TriedProgram::built_from(path, machine["build"]["commit"].as_str(), checkout)
+    }
+
+    fn built_from(path: PathBuf, commit: Option<&str>, checkout: &Path) -> io::Result<TriedProgram> {
+        let refused = |why: String| io::Error::other(format!("{} {why}", path.display()));
+        let commit =
+            commit.ok_or_else(|| refused("does not know its commit: build it in a git checkout".to_owned()))?;
+        let sources = sources_of(checkout)?;
+        let head = git(checkout, &["rev-parse", "--short=12", "HEAD"])?;
+        if commit.trim_end_matches("-changed") != head.trim() {
+            return Err(refused(format!("is of commit {commit}, the checkout of {}: build it", head.trim())));
+        }
+        Ok(TriedProgram { commit: commit.to_owned(), path, sources })
     }
 }
 
-/// A hash of the files one of which a commit changes, if it changes more than its name.
-fn code_of(kvdyno: &Path, commit: &str) -> io::Result<u64> {
-    let mut files = vec![kvdyno.to_owned()];
-    for folder in ["engines", "slow"].map(|name| kvdyno.with_file_name(name)) {
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
-        };
-        let adapters = entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
-        files.extend(adapters.into_iter().filter(|path| path.extension().is_some_and(|end| end == "so")));
+/// What the program and its adapters are built from. The study itself is no part of them: the words of a try, which it
+/// chooses, are in the try's own name.
+const SOURCES: [&str; 6] =
+    ["crates", "engines", "Cargo.toml", "Cargo.lock", ":(exclude)crates/fidelity", ":(exclude)crates/*/tests/*"];
+
+/// A hash of the names that git has for all source files (the hash of each one's content), and behind it `-dirty-` and
+/// a hash of the changes that git does not have yet, if there are any.
+///
+/// # Errors
+/// If git cannot tell: without it, or outside a checkout.
+fn sources_of(checkout: &Path) -> io::Result<String> {
+    let top = PathBuf::from(git(checkout, &["rev-parse", "--show-toplevel"])?.trim());
+    let with_sources = |words: &[&str]| git(&top, &[words, &["--"], &SOURCES].concat());
+    let listed = with_sources(&["ls-files", "--stage"])?;
+    if listed.is_empty() {
+        return Err(io::Error::other(format!("{}: git has no sources of kvdyno there", top.display())));
     }
-    files.sort();
-    files.iter().try_fold(FNV_START, |hash, file| Ok(fnv(hash, &without_name(fs::read(file)?, commit.as_bytes()))))
+    let changes = with_sources(&["diff", "--no-ext-diff", "--binary"])?;
+    // Files that git does not have are in no diff.
+    let new = with_sources(&["ls-files", "--others", "--exclude-standard", "-z"])?;
+    let clean = format!("{:016x}", fnv(FNV_START, listed.as_bytes()));
+    if changes.is_empty() && new.is_empty() {
+        return Ok(clean);
+    }
+    let contents = new.split_terminator('\0').map(|file| fs::read(top.join(file)));
+    let changes = contents.into_iter().try_fold(fnv(FNV_START, (changes + &new).as_bytes()), |hash, content| {
+        content.map(|content| fnv(hash, &content))
+    })?;
+    Ok(format!("{clean}-dirty-{changes:016x}"))
 }
 
-/// The note before the 20 bytes of a hash that the linker makes of all others: lengths of its name and of the hash, its
-/// type, its name.
-const BUILD_ID: &[u8] = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
-
-/// The bytes of a program with zeros for the name of its commit, and for the linker's hash, which depends on that.
-fn without_name(mut bytes: Vec<u8>, commit: &[u8]) -> Vec<u8> {
-    for at in positions(&bytes, commit) {
-        bytes[at..at + commit.len()].fill(0);
+/// The words that git prints about a folder.
+fn git(folder: &Path, words: &[&str]) -> io::Result<String> {
+    let refused = |why: &str| {
+        io::Error::other(format!("tries are kept by their sources, which git does not tell: git {}: {why}", words[0]))
+    };
+    let output = Command::new("git").arg("-C").arg(folder).args(words).output();
+    let output = output.map_err(|error| refused(&error.to_string()))?;
+    if !output.status.success() {
+        return Err(refused(String::from_utf8_lossy(&output.stderr).trim()));
     }
-    for at in positions(&bytes, BUILD_ID).into_iter().map(|at| at + BUILD_ID.len()) {
-        let end = bytes.len().min(at + 20);
-        bytes[at..end].fill(0);
-    }
-    bytes
-}
-
-/// The indices at which `part` begins; none for an empty one.
-fn positions(bytes: &[u8], part: &[u8]) -> Vec<usize> {
-    let windows = bytes.windows(part.len().max(1)).enumerate();
-    windows.filter(|(_, window)| *window == part).map(|(at, _)| at).collect()
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// FNV-1a, 64 bits.
@@ -88,24 +105,81 @@ pub const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 mod tests {
     use super::*;
 
-    fn code(text: &str, commit: &str, adapter: &str) -> u64 {
+    fn run_git(folder: &Path, words: &[&str]) {
+        let who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"];
+        git(folder, &[&who, words].concat()).unwrap();
+    }
+
+    fn write(folder: &Path, file: &str, text: &str) {
+        let file = folder.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn commit(folder: &Path) {
+        run_git(folder, &["add", "--all"]);
+        run_git(folder, &["commit", "--quiet", "--allow-empty", "--message", "x"]);
+    }
+
+    fn checkout() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("kvdyno");
-        fs::write(&program, text).unwrap();
-        fs::create_dir(folder.path().join("engines")).unwrap();
-        fs::write(folder.path().join("engines/libkvdyno_x.so"), adapter).unwrap();
-        code_of(&program, commit).unwrap()
+        run_git(folder.path(), &["init", "--quiet"]);
+        write(folder.path(), "crates/run/src/lib.rs", "a");
+        write(folder.path(), "Cargo.toml", "b");
+        commit(folder.path());
+        folder
     }
 
     #[test]
-    fn another_commit_of_the_same_program_is_no_other_program() {
-        let first = code("a 1a2b b 1a2b", "1a2b", "x");
-        assert_eq!(code("a 9f8e b 9f8e", "9f8e", "x"), first);
-        assert_ne!(code("a 9f8e c 9f8e", "9f8e", "x"), first, "another program");
-        assert_ne!(code("a 1a2b b 1a2b", "1a2b", "y"), first, "another adapter");
-        assert_eq!(code("a", "", "x"), code("a", "1a2b", "x"), "sources without their history");
-        let note = |hash: &str, rest: &str| format!("{}{hash:0>20}{rest}", String::from_utf8_lossy(BUILD_ID));
-        assert_eq!(code(&note("1", "x"), "", "x"), code(&note("2", "x"), "", "x"), "the linker's hash");
-        assert_ne!(code(&note("1", "x"), "", "x"), code(&note("1", "y"), "", "x"));
+    fn sources_have_the_name_of_their_content() {
+        let folder = checkout();
+        let folder = folder.path();
+        let first = sources_of(folder).unwrap();
+        for file in ["docs/fidelity.md", "crates/fidelity/src/main.rs", "crates/run/tests/run.rs"] {
+            write(folder, file, "a table");
+            assert_eq!(sources_of(folder).unwrap(), first, "{file}");
+        }
+        commit(folder);
+        assert_eq!(sources_of(&folder.join("docs")).unwrap(), first, "a commit that changes no sources");
+        write(folder, "crates/run/src/lib.rs", "c");
+        let dirty = sources_of(folder).unwrap();
+        assert!(dirty.starts_with(&format!("{first}-dirty-")), "{dirty}");
+        write(folder, "crates/run/src/lib.rs", "d");
+        assert_ne!(sources_of(folder).unwrap(), dirty, "another change");
+        commit(folder);
+        let second = sources_of(folder).unwrap();
+        assert!(second != first && !second.contains("dirty"), "{second}");
+        write(folder, "engines/new.c", "e");
+        let new = sources_of(folder).unwrap();
+        assert!(new.starts_with(&format!("{second}-dirty-")), "a file that git does not have: {new}");
+        write(folder, "engines/new.c", "f");
+        assert_ne!(sources_of(folder).unwrap(), new, "another content of it");
+    }
+
+    #[test]
+    fn without_a_checkout_nothing_is_guessed() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = sources_of(folder.path()).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("tries are kept by their sources, which git does not tell: git rev-parse: "),
+            "{refused}"
+        );
+        run_git(folder.path(), &["init", "--quiet"]);
+        let refused = sources_of(folder.path()).unwrap_err().to_string();
+        assert!(refused.ends_with("git has no sources of kvdyno there"), "{refused}");
+    }
+
+    #[test]
+    fn a_program_of_another_commit_is_refused() {
+        let folder = checkout();
+        let folder = folder.path();
+        let of = |commit: Option<&str>| TriedProgram::built_from("kvdyno".into(), commit, folder);
+        let head = git(folder, &["rev-parse", "--short=12", "HEAD"]).unwrap().trim().to_owned();
+        assert_eq!(of(Some(&head)).unwrap().sources, sources_of(folder).unwrap());
+        let changed = format!("{head}-changed");
+        assert_eq!(of(Some(&changed)).unwrap().commit, changed);
+        let refused = of(Some("0123456789ab")).unwrap_err().to_string();
+        assert_eq!(refused, format!("kvdyno is of commit 0123456789ab, the checkout of {head}: build it"));
+        assert!(of(None).unwrap_err().to_string().contains("does not know its commit"));
     }
 }

@@ -19,10 +19,17 @@ pub struct FidelityLine {
     pub tries: usize,
     /// The figure, in words.
     pub figure: String,
-    /// Its bound, in words.
+    /// Its bound, in words; empty where there is no target.
     pub bound: String,
     /// Whether it is met.
     pub is_met: bool,
+}
+
+impl FidelityLine {
+    /// A figure that nothing is held against.
+    pub fn without_target(target: String, tries: usize, figure: String) -> FidelityLine {
+        FidelityLine { target, tries, figure, bound: String::new(), is_met: true }
+    }
 }
 
 /// All targets of a row, with the program that they are of.
@@ -31,15 +38,15 @@ pub struct FidelityTable {
     lines: Vec<FidelityLine>,
     day: String,
     /// As the program names it.
-    commit: Option<String>,
+    commit: String,
     progress: RowProgress,
 }
 
 impl FidelityTable {
     /// A table of these lines, dated today, of the program of a commit.
-    pub fn new(lines: Vec<FidelityLine>, commit: Option<&str>, progress: RowProgress) -> FidelityTable {
+    pub fn new(lines: Vec<FidelityLine>, commit: &str, progress: RowProgress) -> FidelityTable {
         let day = Zoned::now().strftime("%Y-%m-%d").to_string();
-        FidelityTable { lines, day, commit: commit.map(str::to_owned), progress }
+        FidelityTable { lines, day, commit: commit.to_owned(), progress }
     }
 
     /// Whether all tries are there.
@@ -81,6 +88,7 @@ impl FidelityTable {
 
     fn met(&self, line: &FidelityLine) -> &'static str {
         match (self.is_complete(), line.is_met) {
+            _ if line.bound.is_empty() => "",
             (true, true) => "yes",
             (true, false) => "**no**",
             (false, true) => "so far",
@@ -95,9 +103,8 @@ const PARTIAL: &str = "partial: ";
 /// In Markdown, which is legible as it is.
 impl fmt::Display for FidelityTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let commit = self.commit.as_deref().unwrap_or("unknown");
         let version = env!("CARGO_PKG_VERSION");
-        writeln!(f, "{}, kvdyno {version}, commit {commit}, {}:\n", self.day, self.tries())?;
+        writeln!(f, "{}, kvdyno {version}, commit {}, {}:\n", self.day, self.commit, self.tries())?;
         writeln!(f, "| target | tries | figure | bound | met |")?;
         writeln!(f, "| --- | ---: | --- | --- | --- |")?;
         self.lines.iter().try_for_each(|line| {
@@ -116,8 +123,19 @@ mod tests {
         FidelityLine { target, tries: 5, figure, bound, is_met }
     }
 
-    fn table(commit: Option<&str>, left: u32) -> FidelityTable {
-        FidelityTable::new(vec![line(true), line(false)], commit, RowProgress { kept: 3, done: 4, left })
+    const COMMIT: &str = "1a2b3c4d5e6f-changed";
+
+    fn table(left: u32) -> FidelityTable {
+        FidelityTable::new(vec![line(true), line(false)], COMMIT, RowProgress { kept: 3, done: 4, left })
+    }
+
+    #[test]
+    fn a_figure_without_a_target_is_neither_met_nor_missed() {
+        let figure = FidelityLine::without_target("of these bdb".to_owned(), 25, "5 of 25".to_owned());
+        let table = FidelityTable::new(vec![figure], COMMIT, RowProgress { kept: 1, done: 0, left: 0 });
+        assert!(table.is_met());
+        let row = "| of these bdb | 25 | 5 of 25 |  |  |\n";
+        assert!(table.to_string().ends_with(row), "{table}");
     }
 
     #[test]
@@ -126,7 +144,7 @@ mod tests {
         let document = folder.path().join("x.md");
         let marks = "<!-- accuracy: begin, written by make fidelity -->\nold\n<!-- accuracy: end -->\n";
         fs::write(&document, format!("head\n{marks}tail\n")).unwrap();
-        let table = table(Some("1a2b3c4d5e6f"), 0);
+        let table = table(0);
         assert!(table.write_into(&document, "accuracy").unwrap());
         assert!(table.write_into(&document, "accuracy").unwrap());
         let text = fs::read_to_string(&document).unwrap();
@@ -137,10 +155,10 @@ mod tests {
 
     #[test]
     fn its_line_names_the_commit_and_the_tries() {
-        let said = |commit, left| table(commit, left).to_string().lines().next().unwrap().to_owned();
-        let line = format!(", kvdyno {}, commit 1a2b3c4d5e6f-changed, 7 tries:", env!("CARGO_PKG_VERSION"));
-        assert!(said(Some("1a2b3c4d5e6f-changed"), 0).ends_with(&line));
-        assert!(said(None, 5).ends_with(", commit unknown, partial: 7 of 12 tries:"));
+        let said = |left| table(left).to_string().lines().next().unwrap().to_owned();
+        let line = format!(", kvdyno {}, commit {COMMIT}, 7 tries:", env!("CARGO_PKG_VERSION"));
+        assert!(said(0).ends_with(&line));
+        assert!(said(5).ends_with(", partial: 7 of 12 tries:"));
     }
 
     #[test]
@@ -149,14 +167,12 @@ mod tests {
         let document = folder.path().join("x.md");
         fs::write(&document, "<!-- x: begin, written by make fidelity -->\n<!-- x: end -->\n").unwrap();
         let text = || fs::read_to_string(&document).unwrap();
-        let none = FidelityTable { progress: RowProgress { left: 9, ..RowProgress::default() }, ..table(None, 9) };
+        let none = FidelityTable { progress: RowProgress { left: 9, ..RowProgress::default() }, ..table(9) };
         assert!(!none.write_into(&document, "x").unwrap());
-        assert!(
-            table(None, 2).write_into(&document, "x").unwrap() && table(None, 1).write_into(&document, "x").unwrap()
-        );
+        assert!(table(2).write_into(&document, "x").unwrap() && table(1).write_into(&document, "x").unwrap());
         assert!(text().contains("partial: 7 of 8 tries") && text().contains("| so far |") && !text().contains("yes"));
-        assert!(text().contains("| not so far |") && !table(None, 1).is_complete());
-        assert!(table(None, 0).write_into(&document, "x").unwrap() && !text().contains("partial"));
-        assert!(!table(None, 1).write_into(&document, "x").unwrap() && !text().contains("partial"));
+        assert!(text().contains("| not so far |") && !table(1).is_complete());
+        assert!(table(0).write_into(&document, "x").unwrap() && !text().contains("partial"));
+        assert!(!table(1).write_into(&document, "x").unwrap() && !text().contains("partial"));
     }
 }

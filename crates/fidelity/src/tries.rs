@@ -162,8 +162,8 @@ impl Tries {
         Ok(Some(DiffTry { setups: names.collect(), results: folder.results().map_err(io::Error::other)?, wall_s }))
     }
 
-    /// The folder of a try, which is run if there is none. Its name depends on the words, the program and the adapters:
-    /// after a change of any of them the try is run again, and earlier results do not count.
+    /// The folder of a try, which is run if there is none. Its name depends on the words and on the sources of the
+    /// program and of its adapters: after a change of any of them the try is run again, and earlier results do not count.
     fn kept(&self, name: &str, command: &str, words: &[String], codes: &[i32]) -> io::Result<Option<PathBuf>> {
         self.kept_beside(None, name, command, words, codes)
     }
@@ -191,8 +191,8 @@ impl Tries {
 
     /// A hash of what a try is of.
     fn tag(&self, command: &str, words: &[String]) -> String {
-        let all = [command].into_iter().chain(words.iter().map(String::as_str));
-        let hash = all.fold(self.program.code, |hash, word| fnv(fnv(hash, word.as_bytes()), &[0]));
+        let all = [&self.program.sources, command].into_iter().chain(words.iter().map(String::as_str));
+        let hash = all.fold(FNV_START, |hash, word| fnv(fnv(hash, word.as_bytes()), &[0]));
         format!("{hash:016x}")
     }
 
@@ -289,7 +289,7 @@ mod tests {
             format!("#!/bin/sh\nfor last; do :; done\nmkdir -p \"$last\"\necho run >> {}/runs\n", folder.display());
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        TriedProgram { path, commit: None, code: FNV_START }
+        TriedProgram { path, commit: "1a2b3c4d5e6f".to_owned(), sources: "1".to_owned() }
     }
 
     /// Tries of a row whose time is never over.
@@ -334,7 +334,7 @@ mod tests {
         assert_ne!(kept(&first, "compare", "2"), one);
         assert_ne!(kept(&first, "diff", "1"), one);
         assert_eq!(times(), 3);
-        let other = TriedProgram { code: 1, ..program };
+        let other = TriedProgram { sources: "2".to_owned(), ..program };
         assert_ne!(kept(&tries(&other, folder.path()), "compare", "1"), one, "an old try of another program");
         assert_eq!(times(), 4);
     }

@@ -32,6 +32,23 @@ fn every_setting_is_said_of_every_engine_that_is_here() {
     }
 }
 
+/// It is an entry of its own, which verdicts go by, and not in words of others, too.
+#[test]
+fn a_level_that_is_met_by_a_stronger_one_is_said_once() {
+    let ran = Lab::with_null().run(["engines", "settings", "lmdb", "leveldb", "--format", "md"]);
+    ran.exits(0);
+    for (engine, flags, reason) in [
+        ("lmdb", "`flags`: MDB_NOSYNC", "it has no weaker mode"),
+        ("leveldb", "`WriteOptions`: sync=false", "it cannot do"),
+    ] {
+        let mut rows = ran.stdout.lines().filter(|line| line.starts_with(&format!("| {engine} | {flags}")));
+        let none = rows.next().unwrap();
+        assert!(none.contains(&format!("`met as process`: {reason}")), "{none}");
+        assert_eq!(none.matches("weaker mode").chain(none.matches("cannot do without")).count(), 1, "{none}");
+        assert!(rows.all(|row| !row.contains("met as")), "{}", ran.stdout);
+    }
+}
+
 #[test]
 fn an_engine_that_is_not_here_is_refused_unless_it_may_be_left_out() {
     let ran = Lab::new().run(["engines", "settings", "lmdb", "lmbd"]);

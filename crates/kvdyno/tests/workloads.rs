@@ -262,6 +262,8 @@ fn the_window_has_cpu_time_and_context_switches_of_its_own() {
     let switches = result.window.as_ref().unwrap().ctx_switches.unwrap();
     let gets = result.operations[0].operations;
     assert!((gets / 2..=result.os.ctx_voluntary + result.os.ctx_involuntary).contains(&switches), "{switches}, {gets}");
+    let read = result.window.as_ref().unwrap().read_bytes.unwrap();
+    assert!(read <= result.os.fs_in_ops * 512, "{read} bytes in the window, {} blocks in all", result.os.fs_in_ops);
     assert!(result.context_switches_per_s().unwrap() > 0.0 && result.cpu_us_per_operation().is_some());
 }
 

@@ -156,7 +156,7 @@ words! {
     pub enum Design: "a design", "DESIGN" {
         /// The narrowest that the work allows; a duet only of setups of one engine.
         Auto = "auto" as default,
-        /// Two at once on the same processors, by CPU time per operation.
+        /// Two at once on the same processors, by CPU time per operation; different engines that write by nothing else.
         Duet = "duet",
         /// All open at once, one at work at a time, in slices of a fraction of a second in random order.
         Slices = "slices",

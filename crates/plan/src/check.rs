@@ -10,11 +10,11 @@ mod workload;
 
 use kvdyno_experiment::{Experiment, FileError, Variant};
 use kvdyno_model::{DatabaseOrigin, MissingEngines};
-use kvdyno_results::{LeftOut, Phase};
+use kvdyno_results::{EngineIdentity, LeftOut, Phase};
 
 use crate::backing_store;
 use crate::copies::use_copies;
-use crate::design::{DesignMachine, EngineIdentity, step_design};
+use crate::design::{DesignMachine, step_design};
 use crate::environment::Environment;
 use crate::inspection::{Inspector, InstalledEngines};
 use crate::plan::Plan;
@@ -86,7 +86,7 @@ fn check_designs(variants: &[CheckedVariant], plan: &Plan) -> Result<(), FileErr
     for step in steps {
         let (variant, step) = (step[0].variant, step.iter().collect::<Vec<_>>());
         let one = &variants[variant].variant;
-        let engines: Vec<EngineIdentity<'_>> = variants[variant].setups.iter().map(Setup::engine).collect();
+        let engines: Vec<EngineIdentity> = variants[variant].setups.iter().map(Setup::engine).collect();
         step_design(&one.experiment, &step, &engines, &machines[variant]).map_err(|error| one.error(error))?;
     }
     Ok(())

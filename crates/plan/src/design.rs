@@ -20,6 +20,7 @@ use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::{Arrival, ClientKind, Design, Durability, EngineName, Order, StorageKind};
+use kvdyno_results::EngineIdentity;
 use kvdyno_worker::workloads::{TrialEnd, WorkloadParameters, WorkloadSpec};
 
 use crate::environment::Environment;
@@ -46,15 +47,6 @@ impl StepDesign {
     pub fn turns(why: &str) -> StepDesign {
         StepDesign { design: Design::Turns, why: why.to_owned(), cpus: Vec::new() }
     }
-}
-
-/// The engine of a setup: what two versions, builds or settings of one engine have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EngineIdentity<'a> {
-    /// The adapter's name for it.
-    pub name: &'a str,
-    /// The preset, which may be an engine of its own: `wiredtiger:lsm`.
-    pub preset: Option<&'a str>,
 }
 
 /// The machine, as far as a design depends on it.
@@ -120,7 +112,7 @@ pub(crate) fn times_measured(experiment: &Experiment) -> u32 {
 pub fn step_design(
     experiment: &Experiment,
     step: &[&PlannedTrial],
-    engines: &[EngineIdentity<'_>],
+    engines: &[EngineIdentity],
     machine: &DesignMachine,
 ) -> Result<StepDesign, FileError> {
     let together = against_slices(experiment, step, machine);
@@ -217,7 +209,7 @@ fn against_duet(step: &[&PlannedTrial], machine: &DesignMachine) -> Option<Strin
 }
 
 /// Why CPU time does not tell which of the setups of a step is faster; `None` if all are of one engine.
-fn against_cpu_time(step: &[&PlannedTrial], engines: &[EngineIdentity<'_>]) -> Option<String> {
+fn against_cpu_time(step: &[&PlannedTrial], engines: &[EngineIdentity]) -> Option<String> {
     // In the experiment's order, and not in that of their turns, which is another in each repeat.
     let mut trials = step.to_vec();
     trials.sort_by_key(|trial| trial.engine);
@@ -269,16 +261,16 @@ mod tests {
         DesignMachine { cpus: vec![0, 1], memory: 16 << 30 }
     }
 
-    fn engine<'a>(name: &'a str, preset: Option<&'a str>) -> EngineIdentity<'a> {
-        EngineIdentity { name, preset }
+    fn engine(name: &str, preset: Option<&str>) -> EngineIdentity {
+        EngineIdentity { name: name.into(), preset: preset.map(str::to_owned) }
     }
 
     /// The design of a step whose setups are all of one engine.
     fn design_of(text: &str) -> Result<StepDesign, FileError> {
-        design_with(text, &[engine("a", None); 3])
+        design_with(text, &[(); 3].map(|()| engine("a", None)))
     }
 
-    fn design_with(text: &str, engines: &[EngineIdentity<'_>]) -> Result<StepDesign, FileError> {
+    fn design_with(text: &str, engines: &[EngineIdentity]) -> Result<StepDesign, FileError> {
         let experiment = Experiment::parse(text).unwrap();
         let plan = Plan::of(&experiment.variants().unwrap());
         let step: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.section == Some(0)).collect();
@@ -307,15 +299,17 @@ mod tests {
         let (lmdb, rocksdb) = (engine("lmdb", None), engine("rocksdb", None));
         let (btree, lsm) = (engine("wiredtiger", Some("btree")), engine("wiredtiger", Some("lsm")));
         let two = run("\"a\", \"b\"", READERS);
-        for engines in [&[lmdb, rocksdb][..], &[btree, lsm], &[btree, engine("wiredtiger", None)], &[]] {
+        let engines = [lmdb, rocksdb];
+        let presets = [engine("wiredtiger", None), btree, lsm.clone()];
+        for engines in [&engines[..], &presets[..2], &presets[1..], &[]] {
             let design = design_with(&two, engines).unwrap();
             let why = "no duet: a and b are different engines, and CPU time is no rate";
             assert_eq!((design.design, design.why.as_str(), design.cpus.len()), (Design::Slices, why, 0));
         }
         // Two builds or settings of one engine, as `kvdyno diff` compares them.
-        assert_eq!(design_with(&two, &[lsm, lsm]).unwrap().design, Design::Auto);
+        assert_eq!(design_with(&two, &[lsm.clone(), lsm]).unwrap().design, Design::Auto);
         let requested = run("\"a\", \"b\"", &format!("{READERS}\n[lab]\ndesign = \"duet\""));
-        assert_eq!(design_with(&requested, &[lmdb, rocksdb]).unwrap().design, Design::Duet);
+        assert_eq!(design_with(&requested, &engines).unwrap().design, Design::Duet);
     }
 
     #[test]

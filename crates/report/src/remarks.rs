@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use kvdyno_analysis::{Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, Steadiness, Unsteady, Untold, Weakness, check};
 use kvdyno_model::text::{plus_minus, three_digits};
-use kvdyno_results::{Failure, FailureKind, Layer, Machine, Operations, Phase, Side, TrialOutcome, TrialResult};
+use kvdyno_results::{Failure, FailureKind, Machine, Operations, Phase, Side, TrialOutcome, TrialResult};
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -89,13 +89,12 @@ fn stronger(cell: &Cell<'_>) -> Option<Weakness> {
 /// to them, but of what the kernel or the engine reads ahead.
 const READ_AHEAD: f64 = 65_536.0;
 
-/// Much that was read ahead, whose cost is in its reads.
+/// Much that was read ahead in the measured window, whose cost is in its reads.
 fn read_ahead(cell: &Cell<'_>) -> Option<Weakness> {
-    let of_operation = |bytes: u64, result: &TrialResult| bytes as f64 / result.answers.right.max(1) as f64;
-    let of_layer = |layer| cell.median(|result| Some(of_operation(result.bytes_of(layer, Side::Reads)?, result)));
-    let (storage, records) = (of_layer(Layer::Storage)?, of_layer(Layer::Workload)?);
+    let storage = cell.median(|result| Some(result.read_bytes_per_operation(Side::Reads)?.0))?;
+    let records = cell.median(|result| Some(result.read_bytes_per_operation(Side::Reads)?.1))?;
     let is_much = cell.key.phase == Phase::Run && storage > READ_AHEAD.max(2.0 * records);
-    let of_one = format!("read {} KiB from the storage for each operation", three_digits(storage / 1024.0));
+    let of_one = format!("read {} KiB from the storage for each read operation", three_digits(storage / 1024.0));
     is_much.then(|| Weakness { of_one: of_one.into(), of_both: None, side: Some(Side::Reads) })
 }
 

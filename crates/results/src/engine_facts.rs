@@ -35,6 +35,15 @@ pub struct EngineFacts {
     pub mapped: bool,
 }
 
+/// The engine of a setup: what two versions, builds or settings of one engine have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineIdentity {
+    /// The adapter's name for it.
+    pub name: String,
+    /// The preset, which may be an engine of its own: `wiredtiger:lsm`.
+    pub preset: Option<String>,
+}
+
 /// The file that has an engine's code: its library, or the adapter if that carries the engine itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineFile {

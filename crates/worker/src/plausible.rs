@@ -352,8 +352,8 @@ mod tests {
             word.store(0, LIE);
             told.is_none()
         };
-        // 23 words in two blocks of 128 bytes: what is left is padding.
-        assert_eq!((words.len(), words.iter().filter(believed).count()), (32, 9));
+        // 24 words in two blocks of 128 bytes: what is left is padding.
+        assert_eq!((words.len(), words.iter().filter(believed).count()), (32, 8));
     }
 
     /// All words of the segment, by the way that the statistics are mapped.

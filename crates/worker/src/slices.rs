@@ -204,6 +204,7 @@ struct SharedUsage {
     user_us: AtomicU64,
     sys_us: AtomicU64,
     ctx_switches: AtomicU64,
+    inputs: AtomicU64,
 }
 
 impl SharedUsage {
@@ -213,6 +214,7 @@ impl SharedUsage {
         bump(&self.user_us, (used.user_s * 1e6).round() as u64);
         bump(&self.sys_us, (used.sys_s * 1e6).round() as u64);
         bump(&self.ctx_switches, used.ctx_switches);
+        bump(&self.inputs, used.inputs);
     }
 
     fn get(&self) -> Usage {
@@ -221,6 +223,7 @@ impl SharedUsage {
             user_s: seconds(&self.user_us),
             sys_s: seconds(&self.sys_us),
             ctx_switches: self.ctx_switches.load(Ordering::Relaxed),
+            inputs: self.inputs.load(Ordering::Relaxed),
         }
     }
 }
@@ -244,6 +247,8 @@ impl SliceStats {
             ("microseconds of its process", &self.used.user_us, process_us),
             ("microseconds of its process in the kernel", &self.used.sys_us, process_us),
             ("context switches of its process", &self.used.ctx_switches, switches),
+            // 512 GB/s.
+            ("blocks that its process read", &self.used.inputs, ns),
         ];
         let times = [
             ("first parts", &self.lead),

@@ -47,7 +47,12 @@ pub(crate) struct Usage {
     pub(crate) user_s: f64,
     pub(crate) sys_s: f64,
     pub(crate) ctx_switches: u64,
+    /// Blocks of [`INPUT_BLOCK`] bytes that it caused to be read from the storage.
+    pub(crate) inputs: u64,
 }
+
+/// The unit of `ru_inblock` in Linux, bytes, whatever the filesystem's blocks are.
+pub(crate) const INPUT_BLOCK: u64 = 512;
 
 impl Usage {
     /// The resources that this process has used so far.
@@ -63,6 +68,7 @@ impl Usage {
             user_s: seconds(usage.ru_utime),
             sys_s: seconds(usage.ru_stime),
             ctx_switches: (usage.ru_nvcsw + usage.ru_nivcsw) as u64,
+            inputs: usage.ru_inblock as u64,
         }
     }
 
@@ -71,6 +77,7 @@ impl Usage {
             user_s: self.user_s + more.user_s,
             sys_s: self.sys_s + more.sys_s,
             ctx_switches: self.ctx_switches + more.ctx_switches,
+            inputs: self.inputs + more.inputs,
         }
     }
 
@@ -79,6 +86,7 @@ impl Usage {
             user_s: self.user_s - before.user_s,
             sys_s: self.sys_s - before.sys_s,
             ctx_switches: self.ctx_switches - before.ctx_switches,
+            inputs: self.inputs - before.inputs,
         }
     }
 }

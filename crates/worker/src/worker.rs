@@ -16,6 +16,7 @@ use crate::clock::{self, Calibration, Monotonic, Tsc};
 use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
 use crate::trial::{Measured, NotRun, Trial, failed};
+use crate::usage::INPUT_BLOCK;
 use crate::workloads::WorkloadSpec;
 use crate::workloads::role::RoleClock;
 
@@ -202,6 +203,7 @@ impl<C: RoleClock> Trial<'_, C> {
             user_s: measured.used.user_s,
             sys_s: measured.used.sys_s,
             ctx_switches: Some(measured.used.ctx_switches),
+            read_bytes: Some(measured.used.inputs.saturating_mul(INPUT_BLOCK)),
             clock: clock::describe(ticks_per_ns),
             counters: measured.counters,
             settling,

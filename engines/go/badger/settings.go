@@ -42,8 +42,7 @@ var presets = []adapter.Preset{
 }
 
 var durabilities = map[adapter.Durability]string{
-	adapter.None: "false: copied into the mapped logs, which survive the process; " +
-		"Badger has no weaker mode on a disk",
+	adapter.None:     "false: copied into the mapped logs, which survive the process",
 	adapter.Process:  "false: copied into the mapped logs, which survive the process",
 	adapter.Periodic: "false: copied into the mapped logs, which survive the process",
 	adapter.Commit:   "true: msync of the logs; transactions that wait together share one",
@@ -115,7 +114,7 @@ func settings(config *adapter.Config, list adapter.Listing) error {
 	}
 	list("durability", "SyncWrites", durabilities[config.Durability])
 	if config.Durability == adapter.None {
-		list("stronger", "process", "Badger has no weaker mode on a disk")
+		list("stronger", "process", "it has no weaker mode on a disk")
 	}
 	if config.Durability == adapter.Periodic {
 		list.Say("durability", "background", "DB.Sync and the logs of waiting memtables every %d ms", config.SyncPeriodMs)

@@ -26,7 +26,7 @@ var presets = []adapter.Preset{
 }
 
 var durabilities = map[adapter.Durability]string{
-	adapter.None:    "NoSync, NoGrowSync: a commit writes to the OS, synced at close; bbolt has no weaker mode",
+	adapter.None:    "NoSync, NoGrowSync: a commit writes to the OS, synced at close",
 	adapter.Process: "NoSync, NoGrowSync: a commit writes to the OS, synced at close",
 	adapter.Periodic: "NoSync, NoGrowSync: a commit writes to the OS; before it is synced, a loss of power may damage " +
 		"the database",
@@ -36,7 +36,7 @@ var durabilities = map[adapter.Durability]string{
 func settings(config *adapter.Config, list adapter.Listing) error {
 	list("durability", "flags", durabilities[config.Durability])
 	if config.Durability == adapter.None {
-		list("stronger", "process", "bbolt has no weaker mode")
+		list("stronger", "process", "it has no weaker mode")
 	}
 	if config.Durability == adapter.Periodic {
 		list.Say("durability", "background", "DB.Sync every %d ms", config.SyncPeriodMs)

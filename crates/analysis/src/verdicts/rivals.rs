@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_model::{Question, VerdictFigure};
-use kvdyno_results::DatabaseCopy;
+use kvdyno_results::{DatabaseCopy, EngineIdentity};
 
 use super::crossing::rounds;
 use super::family::{compare, compare_family};
@@ -26,6 +26,8 @@ pub struct MeasuredCell {
     pub copies: BTreeMap<u32, DatabaseCopy>,
     /// Whether the engine keeps nothing, by its own declaration.
     pub keeps_nothing: bool,
+    /// The engine, where the figures are rates of slices between duets that wrote to its database.
+    pub duets_wrote_to: Option<EngineIdentity>,
     /// The rate of all repeats, as tables have it; absent where the figure is no rate.
     pub rate: Option<f64>,
     /// Repeats in which others took so much of the machine, from this cell or from one that was measured beside it,
@@ -98,9 +100,10 @@ impl MeasuredCell {
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
         let unsure = self.unsure.or(other.unsure);
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
+        let wrote = (self.duets_wrote_to != other.duets_wrote_to).then_some(Unsure::DuetsWrote);
         let interference = calm.are_too_few.then_some(Unsure::Interference);
         let rates = self.rate.zip(other.rate).map(|(one, other)| (one / other).ln());
-        let unsure = unsure.or(kept).or(interference);
+        let unsure = unsure.or(kept).or(wrote).or(interference);
         PairedRatios { ratios, dropped: calm.dropped, unsure, figure: self.figure, rates }
     }
 

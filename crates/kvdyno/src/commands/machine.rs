@@ -1,6 +1,5 @@
 //! `kvdyno machine`: what figures come from.
 
-use std::hint::black_box;
 use std::path::Path;
 use std::time::Duration;
 
@@ -47,9 +46,7 @@ pub fn describe(folder: &Path) -> Machine {
 /// The build of this program.
 fn build() -> KvdynoBuild {
     KvdynoBuild {
-        // In one piece in the program, and not in constants of instructions: so `make fidelity` sees that programs of
-        // two commits differ by this name alone.
-        commit: black_box(option_env!("KVDYNO_COMMIT")).map(str::to_owned),
+        commit: option_env!("KVDYNO_COMMIT").map(str::to_owned),
         profile: env!("KVDYNO_PROFILE").to_owned(),
         rust: env!("KVDYNO_RUST").to_owned(),
     }

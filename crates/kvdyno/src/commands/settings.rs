@@ -121,8 +121,11 @@ impl SettingsPage {
         let answers = inspection::inspect_in_child(&request).map_err(|obstacle| Error::Input(obstacle.message))?;
         for (section, answer) in self.sections.iter_mut().zip(answers.settings) {
             let prefix = format!("{} cannot be measured so: ", declared.name);
-            let of_topic =
-                |(topic, name, value): (String, String, String)| (topic == section.topic).then_some((name, value));
+            let of_topic = |(topic, name, value): (String, String, String)| match topic.as_str() {
+                // A level that is met by a stronger one.
+                "stronger" if section.topic == "durability" => Some((format!("met as {name}"), value)),
+                topic => (topic == section.topic).then_some((name, value)),
+            };
             let answer = match answer {
                 Ok(entries) => Ok(entries.into_iter().filter_map(of_topic).collect()),
                 Err(reason) => Err(reason.strip_prefix(&prefix).unwrap_or(&reason).to_owned()),

@@ -6,13 +6,12 @@ use kvdyno_engine::inspect::Inspection;
 use kvdyno_engine::{EngineSettings, Hints, Probe, Resolved, abi};
 use kvdyno_experiment::{EngineKey, Experiment, FileError, TopKey, Variant};
 use kvdyno_model::{ClientKind, EngineName, KeyPath, KeyStep, OptionText, Phase};
-use kvdyno_results::{EngineFacts, LeftOut, Setting, TrialKey};
+use kvdyno_results::{EngineFacts, EngineIdentity, LeftOut, Setting, TrialKey};
 
 use super::matrix::engine_key;
 use crate::capabilities::cannot_run;
 use crate::clients::check_clients;
 use crate::copies::{CopyFacts, FileFormat};
-use crate::design::EngineIdentity;
 use crate::environment::check_memory;
 use crate::inspection::{self, Inspector};
 use crate::plan::{Plan, PlannedTrial};
@@ -73,8 +72,8 @@ impl Setup {
     }
 
     /// Its engine, which other setups may have too.
-    pub fn engine(&self) -> EngineIdentity<'_> {
-        EngineIdentity { name: &self.format.name, preset: self.preset.as_deref() }
+    pub fn engine(&self) -> EngineIdentity {
+        EngineIdentity { name: self.facts.name.clone(), preset: self.preset.clone() }
     }
 
     /// The account of the engine in the result of a trial.

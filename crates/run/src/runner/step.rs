@@ -4,10 +4,11 @@ use std::io;
 use std::path::PathBuf;
 
 use kvdyno_model::Design;
-use kvdyno_plan::design::{DesignMachine, EngineIdentity, StepDesign, step_design};
+use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
 use kvdyno_plan::{PlannedTrial, Setup};
 use kvdyno_results::{
-    DatabaseCopy, DesignFacts, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult, WorkKey,
+    DatabaseCopy, DesignFacts, EngineIdentity, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult,
+    WorkKey,
 };
 use kvdyno_worker::KnownContents;
 use kvdyno_worker::slices::SliceSpec;
@@ -113,7 +114,7 @@ impl<'a> Runner<'a> {
         }
         let variant = self.variant(first);
         let machine = DesignMachine::of(&variant.environment);
-        let engines: Vec<EngineIdentity<'_>> = variant.setups.iter().map(Setup::engine).collect();
+        let engines: Vec<EngineIdentity> = variant.setups.iter().map(Setup::engine).collect();
         let design = step_design(&variant.variant.experiment, trials, &engines, &machine)
             // It was checked with all setups; those that are left may not be enough for it.
             .unwrap_or_else(|refused| StepDesign::turns(&refused.message));

@@ -44,8 +44,11 @@ impl Reports {
 
 /// The first one's window, with what the other used too.
 fn both(first: Window, other: Window) -> Window {
-    let ctx_switches = first.ctx_switches.zip(other.ctx_switches).map(|(first, other)| first + other);
-    Window { user_s: first.user_s + other.user_s, sys_s: first.sys_s + other.sys_s, ctx_switches, ..first }
+    let sum = |of: fn(&Window) -> Option<u64>| Some(of(&first)? + of(&other)?);
+    let ctx_switches = sum(|window| window.ctx_switches);
+    let read_bytes = sum(|window| window.read_bytes);
+    let (user_s, sys_s) = (first.user_s + other.user_s, first.sys_s + other.sys_s);
+    Window { user_s, sys_s, ctx_switches, read_bytes, ..first }
 }
 
 fn read(file: &Path) -> Option<WorkerReport> {
