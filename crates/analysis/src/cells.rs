@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult, WorkKey};
+use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
 use serde::Serialize;
 
 use crate::calm::{CalmRepeats, interfered_repeats};
@@ -94,6 +94,16 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// Sets its rates and the repeats that they leave out.
+    fn rate_without(&mut self, interfered: BTreeSet<u32>, series: &Series) {
+        let calm_repeats = CalmRepeats::of(self.finished.iter().map(|result| result.trial.repeat), &interfered);
+        let is_calm = |result: &&TrialResult| calm_repeats.keep(result.trial.repeat);
+        let calm: Vec<&TrialResult> = self.finished.iter().copied().filter(is_calm).collect();
+        self.reads_per_s = rate(&calm, series, Side::Reads);
+        self.writes_per_s = rate(&calm, series, Side::Writes);
+        self.interfered = interfered;
+    }
+
     /// The latency of the kind of read or of write that it made most of.
     pub fn main_latency(&self, side: Side) -> Option<&CellLatency> {
         self.latencies.iter().filter(|latency| latency.side == side).max_by_key(|latency| latency.operations)
@@ -117,9 +127,11 @@ pub fn cells<'a, E>(
             None => groups.push(vec![result]),
         }
     }
-    let interfered = interfered_repeats(results);
-    let of_group = |group| cell(group, &interfered, series, &mut log).transpose();
-    groups.into_iter().filter_map(of_group).collect()
+    let mut cells =
+        groups.into_iter().filter_map(|group| cell(group, &mut log).transpose()).collect::<Result<Vec<_>, _>>()?;
+    let interfered = interfered_repeats(&cells);
+    cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series));
+    Ok(cells)
 }
 
 /// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
@@ -131,31 +143,27 @@ fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
         && same_setup()
 }
 
+/// A cell whose rates and interference are not known yet: these depend on the cells beside it.
 fn cell<'a, E>(
     trials: Vec<&'a TrialResult>,
-    interfered: &BTreeMap<(Phase, WorkKey), BTreeSet<u32>>,
-    series: &Series,
     log: &mut impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
 ) -> Result<Option<Cell<'a>>, E> {
     let Some(first) = trials.first() else { return Ok(None) };
     let key = CellKey::from(&first.trial);
-    let interfered = interfered.get(&(key.phase, WorkKey::from(&first.trial))).cloned().unwrap_or_default();
     let (finished, failed): (Vec<_>, Vec<_>) = trials.into_iter().partition(|result| result.is_finished());
     let mut latencies = LatencyPool::default();
     for result in &finished {
         latencies.add(result, log(&result.trial)?);
     }
-    let calm_repeats = CalmRepeats::of(finished.iter().map(|result| result.trial.repeat), &interfered);
-    let calm: Vec<_> = finished.iter().copied().filter(|result| calm_repeats.keep(result.trial.repeat)).collect();
     Ok(Some(Cell {
         key,
-        reads_per_s: rate(&calm, series, Side::Reads),
-        writes_per_s: rate(&calm, series, Side::Writes),
+        reads_per_s: None,
+        writes_per_s: None,
         wall_s: Estimate::from_repeats(&finished.iter().map(|result| result.os.wall_s).collect::<Vec<_>>()),
         latencies: latencies.finish(),
         finished,
         failed,
-        interfered,
+        interfered: BTreeSet::new(),
     }))
 }
 
