@@ -27,6 +27,14 @@ impl CalmRepeats {
         }
     }
 
+    /// Tells the repeats of one cell apart for figures of its own: by the interference with its work, or by that with
+    /// itself alone where that with its work is in too many. Rates of tables and comparisons without pairs are made of
+    /// these.
+    pub(crate) fn of_cell(repeats: &BTreeSet<u32>, with_work: &BTreeSet<u32>, with_itself: &BTreeSet<u32>) -> Self {
+        let by_work = CalmRepeats::of(repeats.iter().copied(), with_work);
+        if by_work.are_too_few { CalmRepeats::of(repeats.iter().copied(), with_itself) } else { by_work }
+    }
+
     /// Whether a repeat counts.
     pub(crate) fn keep(&self, repeat: u32) -> bool {
         self.kept.contains(&repeat)
@@ -69,6 +77,18 @@ mod tests {
         let three = of(&[2, 3, 5]);
         assert!((1..=5).all(|repeat| three.keep(repeat)));
         assert_eq!((three.dropped, three.are_too_few), (0, true));
+    }
+
+    #[test]
+    fn a_cell_drops_its_own_repeats_where_those_of_its_work_are_too_many() {
+        let of = |with_work: &[u32], with_itself: &[u32]| {
+            let [with_work, with_itself] = [with_work, with_itself].map(|repeats| repeats.iter().copied().collect());
+            CalmRepeats::of_cell(&(1..=5).collect(), &with_work, &with_itself)
+        };
+        assert_eq!(of(&[1, 2], &[1]), CalmRepeats::of(1..=5, &BTreeSet::from([1, 2])));
+        assert_eq!(of(&[1, 2, 3], &[1]), CalmRepeats::of(1..=5, &BTreeSet::from([1])));
+        assert_eq!(of(&[1, 2, 3], &[1, 2, 3]), CalmRepeats::of(1..=5, &BTreeSet::from([1, 2, 3])));
+        assert!(of(&[1, 2, 3], &[1, 2, 3]).are_too_few);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::calm::{CalmRepeats, interfered_repeats};
 use crate::estimate::median;
+use crate::interference::is_too_much_by_itself;
 use crate::latency::LatencyPool;
 use crate::{CellLatency, Estimate};
 
@@ -66,7 +67,8 @@ pub struct Cell<'a> {
     /// An entry for each kind of operation; none if no trial finished.
     pub latencies: Vec<CellLatency>,
     /// Repeats of its work in which others took so much of the machine from a trial, of this cell or of one beside it,
-    /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out.
+    /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out; else
+    /// rates leave out those of the cell itself, while these are fewer.
     pub interfered: BTreeSet<u32>,
 }
 
@@ -94,9 +96,16 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// Its own repeats with too much interference to be compared with those of another time.
+    pub(crate) fn interfered_by_itself(&self) -> BTreeSet<u32> {
+        let interfered = self.finished.iter().filter(|result| is_too_much_by_itself(result));
+        interfered.map(|result| result.trial.repeat).collect()
+    }
+
     /// Sets its rates and the repeats that they leave out.
     fn rate_without(&mut self, interfered: BTreeSet<u32>, series: &Series) {
-        let calm_repeats = CalmRepeats::of(self.finished.iter().map(|result| result.trial.repeat), &interfered);
+        let repeats = self.finished.iter().map(|result| result.trial.repeat).collect();
+        let calm_repeats = CalmRepeats::of_cell(&repeats, &interfered, &self.interfered_by_itself());
         let is_calm = |result: &&TrialResult| calm_repeats.keep(result.trial.repeat);
         let calm: Vec<&TrialResult> = self.finished.iter().copied().filter(is_calm).collect();
         self.reads_per_s = rate(&calm, series, Side::Reads);
