@@ -41,8 +41,8 @@ impl CalmRepeats {
     }
 }
 
-/// The repeats of each cell in which a trial of it, or of a cell that it competes with, had too much interference. Such a
-/// repeat counts for none of them: they were measured beside each other.
+/// The repeats of each cell in which a trial of it, or of a cell that it competes with, had too much interference.
+/// Such a repeat counts for none of them: they were measured beside each other.
 pub(crate) fn interfered_repeats(cells: &[Cell<'_>]) -> Vec<BTreeSet<u32>> {
     let of_itself = |cell: &Cell<'_>| -> BTreeSet<u32> {
         cell.finished.iter().filter(|result| is_too_much(result)).map(|result| result.trial.repeat).collect()

@@ -27,7 +27,7 @@ pub(super) struct Accounts {
     /// Everything in its control group, the processes that the engine started included, in the measured part. In slices
     /// their first parts are included. Absent where no group counts.
     pub(super) group: Option<CpuAccount>,
-    /// What the account of the group says where the measured part, without slices, is too short for it, seconds.
+    /// CPU time by the account of the group where the measured part, without slices, is too short for it, seconds.
     pub(super) short_group_s: Option<f64>,
     /// Over the span of the group's account.
     pub(super) times: ClientTimes,
@@ -56,8 +56,9 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// The demand of a trial with these accounts: that of its group, or without one that of its own processes. In a short
-    /// part it is the most that the group can have had: others are not blamed for what a process of the engine's did.
+    /// The demand of a trial with these accounts: that of its group, or without one that of its own processes. In a
+    /// short part it is the most that the group can have had: others are not blamed for what a process of the engine's
+    /// did.
     pub(super) fn of(clients: u32, processors: u32, accounts: Accounts) -> Demand {
         let Accounts { group, short_group_s, own_cpu_s, lab_cpu_s, .. } = accounts;
         let most_s = short_group_s.map(|group_s| group_s + GROUP_LAG_S * f64::from(processors));
