@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult, WorkKey};
+use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
 use serde::Serialize;
 
 use crate::calm::{CalmRepeats, interfered_repeats};
 use crate::estimate::median;
+use crate::interference::is_too_much_by_itself;
 use crate::latency::LatencyPool;
 use crate::{CellLatency, Estimate};
 
@@ -66,7 +67,8 @@ pub struct Cell<'a> {
     /// An entry for each kind of operation; none if no trial finished.
     pub latencies: Vec<CellLatency>,
     /// Repeats of its work in which others took so much of the machine from a trial, of this cell or of one beside it,
-    /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out.
+    /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out; else
+    /// rates leave out those of the cell itself, while these are fewer.
     pub interfered: BTreeSet<u32>,
 }
 
@@ -94,6 +96,23 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// Its own repeats with too much interference to be compared with those of another time.
+    pub(crate) fn interfered_by_itself(&self) -> BTreeSet<u32> {
+        let interfered = self.finished.iter().filter(|result| is_too_much_by_itself(result));
+        interfered.map(|result| result.trial.repeat).collect()
+    }
+
+    /// Sets its rates and the repeats that they leave out.
+    fn rate_without(&mut self, interfered: BTreeSet<u32>, series: &Series) {
+        let repeats = self.finished.iter().map(|result| result.trial.repeat).collect();
+        let calm_repeats = CalmRepeats::of_cell(&repeats, &interfered, &self.interfered_by_itself());
+        let is_calm = |result: &&TrialResult| calm_repeats.keep(result.trial.repeat);
+        let calm: Vec<&TrialResult> = self.finished.iter().copied().filter(is_calm).collect();
+        self.reads_per_s = rate(&calm, series, Side::Reads);
+        self.writes_per_s = rate(&calm, series, Side::Writes);
+        self.interfered = interfered;
+    }
+
     /// The latency of the kind of read or of write that it made most of.
     pub fn main_latency(&self, side: Side) -> Option<&CellLatency> {
         self.latencies.iter().filter(|latency| latency.side == side).max_by_key(|latency| latency.operations)
@@ -117,9 +136,11 @@ pub fn cells<'a, E>(
             None => groups.push(vec![result]),
         }
     }
-    let interfered = interfered_repeats(results);
-    let of_group = |group| cell(group, &interfered, series, &mut log).transpose();
-    groups.into_iter().filter_map(of_group).collect()
+    let mut cells =
+        groups.into_iter().filter_map(|group| cell(group, &mut log).transpose()).collect::<Result<Vec<_>, _>>()?;
+    let interfered = interfered_repeats(&cells);
+    cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series));
+    Ok(cells)
 }
 
 /// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.
@@ -131,31 +152,27 @@ fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
         && same_setup()
 }
 
+/// A cell whose rates and interference are not known yet: these depend on the cells beside it.
 fn cell<'a, E>(
     trials: Vec<&'a TrialResult>,
-    interfered: &BTreeMap<(Phase, WorkKey), BTreeSet<u32>>,
-    series: &Series,
     log: &mut impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
 ) -> Result<Option<Cell<'a>>, E> {
     let Some(first) = trials.first() else { return Ok(None) };
     let key = CellKey::from(&first.trial);
-    let interfered = interfered.get(&(key.phase, WorkKey::from(&first.trial))).cloned().unwrap_or_default();
     let (finished, failed): (Vec<_>, Vec<_>) = trials.into_iter().partition(|result| result.is_finished());
     let mut latencies = LatencyPool::default();
     for result in &finished {
         latencies.add(result, log(&result.trial)?);
     }
-    let calm_repeats = CalmRepeats::of(finished.iter().map(|result| result.trial.repeat), &interfered);
-    let calm: Vec<_> = finished.iter().copied().filter(|result| calm_repeats.keep(result.trial.repeat)).collect();
     Ok(Some(Cell {
         key,
-        reads_per_s: rate(&calm, series, Side::Reads),
-        writes_per_s: rate(&calm, series, Side::Writes),
+        reads_per_s: None,
+        writes_per_s: None,
         wall_s: Estimate::from_repeats(&finished.iter().map(|result| result.os.wall_s).collect::<Vec<_>>()),
         latencies: latencies.finish(),
         finished,
         failed,
-        interfered,
+        interfered: BTreeSet::new(),
     }))
 }
 

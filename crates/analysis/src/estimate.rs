@@ -79,8 +79,9 @@ impl Estimate {
         }
     }
 
-    /// The rate of repeated trials: the middle of its logarithms without outliers, as comparisons have it, so that the
-    /// ratio of two rates is that of their verdict. Rates that are 0 have no logarithm, and are averaged.
+    /// The rate of repeated trials: the middle of its logarithms without outliers, as comparisons have it. Where two
+    /// have the same repeats and none is left out, the ratio of their rates is that of their verdict, unless that is
+    /// made of rounds or of the first values alone. Rates that are 0 have no logarithm, and are averaged.
     pub fn of_rates(rates: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = rates.iter().filter(|rate| **rate > 0.0).map(|rate| rate.ln()).collect();
         let middle = TrimmedMean::of(&logs).filter(|_| logs.len() == rates.len());

@@ -42,6 +42,7 @@ pub struct ObservedEnvironment {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub held_by: String,
     /// Interference with the trial, as far as it is worth telling.
+    #[serde(deserialize_with = "Interference::read_all")]
     pub interference: Vec<Interference>,
 }
 

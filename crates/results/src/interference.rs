@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Interference with a trial. Shares are of 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,9 +60,43 @@ pub enum Interference {
         /// The time, seconds.
         seconds: f64,
     },
-    /// A clause of an older result, which has no figure.
+    /// A clause of an older result of which the figures are not known.
     #[serde(untagged)]
     Words(String),
+}
+
+/// The kinds whose clause has all of their figures: one.
+const OF_ONE_FIGURE: [fn(f64) -> Interference; 7] = [
+    |time_share| Interference::ClientsProcessors { time_share },
+    |cpu_time_share| Interference::StolenCpuTime { cpu_time_share },
+    |cpus| Interference::OtherProcesses { cpus },
+    |tasks| Interference::WaitingTasks { tasks },
+    |time_share| Interference::MemoryStalls { time_share },
+    |seconds| Interference::StoodStill { seconds },
+    |seconds| Interference::StoppedProcesses { seconds },
+];
+
+impl Interference {
+    /// Reads what is listed in a result. Older results have clauses instead of kinds; those of one figure become their
+    /// kind, with the digits that were printed.
+    pub(crate) fn read_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Interference>, D::Error> {
+        let typed = |one: Interference| match one {
+            Interference::Words(clause) => Interference::of_clause(&clause).unwrap_or(Interference::Words(clause)),
+            kind => kind,
+        };
+        Ok(Vec::deserialize(deserializer)?.into_iter().map(typed).collect())
+    }
+
+    /// The kind with exactly this clause; absent if none of [`OF_ONE_FIGURE`] has it.
+    fn of_clause(clause: &str) -> Option<Interference> {
+        OF_ONE_FIGURE.into_iter().find_map(|kind| {
+            let of_nothing = kind(0.0).to_string();
+            let (before, after) = of_nothing.split_once("0.0")?;
+            let figure = clause.strip_prefix(before)?.strip_suffix(after)?.parse::<f64>().ok()?;
+            let one = kind(if after.starts_with(" %") { figure / 100.0 } else { figure });
+            (figure.is_finite() && one.to_string() == clause).then_some(one)
+        })
+    }
 }
 
 /// A clause: `1.8 % of CPU time was stolen by the hypervisor`.
@@ -118,6 +152,7 @@ impl fmt::Display for Interference {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::{from_value, json, to_value};
 
     use super::*;
@@ -159,12 +194,48 @@ mod tests {
         assert!(from_value::<Interference>(json!({ "kind": "stolen-cpu-time" })).is_err());
     }
 
+    fn read(interference: &str) -> Interference {
+        let older = json!({ "others_share": 0.4, "interference": [interference] });
+        from_value::<ObservedEnvironment>(older).unwrap().interference.remove(0)
+    }
+
     #[test]
-    fn a_clause_of_an_older_result_is_read() {
-        let clause = "others had the clients' processors for 40.0 % of the time";
-        let older = json!({ "others_share": 0.4, "interference": [clause] });
-        let read = from_value::<ObservedEnvironment>(older).unwrap().interference;
-        assert_eq!(read, [Interference::Words(clause.to_owned())]);
-        assert_eq!((read[0].to_string(), to_value(&read).unwrap()), (clause.to_owned(), json!([clause])));
+    fn a_clause_of_an_older_result_is_read_as_its_kind() {
+        let others = read("others had the clients' processors for 40.0 % of the time");
+        assert_eq!(others, Interference::ClientsProcessors { time_share: 0.4 });
+        assert_eq!(read("everything stood still for 0.6 s"), Interference::StoodStill { seconds: 0.6 });
+    }
+
+    #[test]
+    fn a_clause_without_all_figures_of_a_kind_stays_as_it_is() {
+        for clause in [
+            "memory ran short: 20 MiB (2.0 %) were available at the least",
+            "a busy CPU was slowed down to 1.0 GHz, where its base is 2.1 GHz",
+            "40 % of CPU time was stolen by the hypervisor",
+            "inf % of CPU time was stolen by the hypervisor",
+            "everything stood still for NaN s",
+            "everything stood still",
+            "",
+        ] {
+            let kept = read(clause);
+            assert_eq!(kept, Interference::Words(clause.to_owned()));
+            assert_eq!((kept.to_string(), to_value(&kept).unwrap()), (clause.to_owned(), json!(clause)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_clause_is_its_kind_with_the_digits_that_it_has(index in 0..OF_ONE_FIGURE.len(), figure in 0.0_f64..1e4) {
+            let written = OF_ONE_FIGURE[index](figure);
+            let read = read(&written.to_string());
+            prop_assert_eq!(read.to_string(), written.to_string());
+            let [was, is] = [&written, &read].map(|one| to_value(one).unwrap());
+            prop_assert_eq!(&was["kind"], &is["kind"]);
+        }
+
+        #[test]
+        fn other_words_stay(clause in "[a-z0-9 .%]{0,40}") {
+            prop_assert_eq!(read(&clause), Interference::Words(clause));
+        }
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, Clock};
 use crate::counter::bump;
-use crate::thread_accounts::{PartTimes, Reading, ThreadAccounts};
+use crate::thread_accounts::{LEAST_SWITCH_NS, PartTimes, Reading, ThreadAccounts};
 use crate::usage::Usage;
 
 /// The part of a trial's specification that says that it works in slices.
@@ -194,9 +194,6 @@ impl WorkTotals {
     }
 }
 
-/// A context switch takes longer than this.
-const LEAST_SWITCH_NS: u64 = 100;
-
 /// The costs of a process, noted by one of its clients.
 #[repr(C)]
 #[derive(Debug)]
@@ -257,7 +254,7 @@ impl SliceStats {
             ("duets", &self.duets.times),
         ];
         let of_times = times.into_iter().flat_map(|(part, times)| {
-            times.figures().map(|(what, word)| (format!("{what} {part}"), word.load(Ordering::Relaxed), ns))
+            times.figures(ns).map(|(what, word, most)| (format!("{what} {part}"), word.load(Ordering::Relaxed), most))
         });
         let counts = bounds.into_iter().map(|(what, word, most)| (what.to_owned(), word.load(Ordering::Relaxed), most));
         counts.chain(of_times).find(|(_, count, most)| count > most)
@@ -361,6 +358,19 @@ mod tests {
 
     fn until_ended(control: &SliceControl, clients: u32) {
         while !control.wait_ended(clients, Duration::from_secs(1)) {}
+    }
+
+    #[test]
+    fn turns_are_as_many_as_the_time_has_room_for() {
+        let shared = SharedMemory::create(1).unwrap();
+        let stats = &shared.client_stats()[0].slices;
+        let told = |turns: u64| {
+            stats.alone.times.turns.store(turns, Ordering::Relaxed);
+            stats.exceeding(1_000_000, 1, 1)
+        };
+        let most = 1_000_000 / LEAST_SWITCH_NS;
+        assert_eq!(told(most), None);
+        assert_eq!(told(most + 1), Some(("turns on one in the measured part".to_owned(), most + 1, most)));
     }
 
     #[test]

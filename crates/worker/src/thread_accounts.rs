@@ -31,16 +31,19 @@ impl PartTimes {
         bump(&self.turns, until.delays.turns.saturating_sub(from.delays.turns));
     }
 
-    /// Each figure, as a phrase that the name of the part completes.
-    pub(crate) fn figures(&self) -> [(&'static str, &AtomicU64); 4] {
+    /// Each figure, as a phrase that the name of the part completes, with its bound after `ns` of a trial.
+    pub(crate) fn figures(&self, ns: u64) -> [(&'static str, &AtomicU64, u64); 4] {
         [
-            ("nanoseconds of", &self.wall_ns),
-            ("nanoseconds on a processor in", &self.cpu_ns),
-            ("nanoseconds in wait for one in", &self.delayed_ns),
-            ("turns on one in", &self.turns),
+            ("nanoseconds of", &self.wall_ns, ns),
+            ("nanoseconds on a processor in", &self.cpu_ns, ns),
+            ("nanoseconds in wait for one in", &self.delayed_ns, ns),
+            ("turns on one in", &self.turns, ns / LEAST_SWITCH_NS),
         ]
     }
 }
+
+/// A context switch takes longer than this.
+pub(crate) const LEAST_SWITCH_NS: u64 = 100;
 
 /// The accounts of a thread at a moment.
 pub(crate) struct Reading {

@@ -8,7 +8,6 @@ use kvdyno_results::{Operations, Phase, Side, TrialResult};
 use super::rivals::MeasuredCell;
 use super::verdict::{Aspect, PairedRatios, SHORTEST_LOAD_S, Unsure};
 use crate::Cell;
-use crate::interference::is_too_much_by_itself;
 
 /// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if CPU time does
 /// not compare it with the other.
@@ -76,13 +75,12 @@ pub fn paired_by(one: &Cell<'_>, other: &Cell<'_>, figure: impl Fn(&TrialResult)
 fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) -> MeasuredCell {
     let value = |result: &&TrialResult| Some((result.trial.repeat, figure(result).filter(|value| *value > 0.0)?));
     let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();
-    let by_itself = cell.finished.iter().filter(|result| is_too_much_by_itself(result));
     MeasuredCell {
         figures,
         copies: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, result.copied_from?))).collect(),
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.interfered.clone(),
-        with_interference_of_its_own: by_itself.map(|result| result.trial.repeat).collect(),
+        with_interference_of_its_own: cell.interfered_by_itself(),
         unsure: hindrance(cell),
         ..MeasuredCell::default()
     }

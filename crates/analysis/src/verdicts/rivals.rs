@@ -33,7 +33,7 @@ pub struct MeasuredCell {
     /// Repeats in which others took so much of the machine, from this cell or from one that was measured beside it,
     /// that the figures are about them.
     pub with_interference: BTreeSet<u32>,
-    /// Its own repeats of that kind, where they are not compared with trials that shared the interference.
+    /// Its own repeats of that kind, compared with trials that did not share the interference.
     pub with_interference_of_its_own: BTreeSet<u32>,
     /// A reason why nothing may be said of it, whatever its figures are.
     pub unsure: Option<Unsure>,
@@ -130,8 +130,10 @@ impl MeasuredCell {
         Some(middle.half(looks.at_one(MISS)).exp_m1())
     }
 
+    /// The logarithms of the figures of which the rate in tables is made.
     pub(super) fn logs(&self) -> Vec<f64> {
-        let calm = CalmRepeats::of(self.figures.keys().copied(), &self.with_interference);
+        let repeats = self.figures.keys().copied().collect();
+        let calm = CalmRepeats::of_cell(&repeats, &self.with_interference, &self.with_interference_of_its_own);
         self.figures.iter().filter(|(repeat, _)| calm.keep(**repeat)).map(|(_, figure)| figure.ln()).collect()
     }
 }

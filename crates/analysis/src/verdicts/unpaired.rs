@@ -90,12 +90,17 @@ fn mean(logs: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use kvdyno_results::latency_log::LatencyLog;
+    use kvdyno_results::{Interference, Side, TrialKey, TrialResult};
+    use proptest::prelude::*;
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::super::Verdict;
+    use super::super::{Aspect, Verdict, measured};
     use super::*;
+    use crate::Series;
     use crate::random::normal;
+    use crate::testing::result;
 
     fn of(one: &[f64], other: &[f64]) -> Comparison {
         let figures = UnpairedFigures { one: one.to_vec(), other: other.to_vec(), ..UnpairedFigures::default() };
@@ -136,6 +141,51 @@ mod tests {
     fn a_common_drift_does_not_cancel() {
         let drift = [0.0, 0.1, 0.2, 0.3];
         assert_eq!(of(&drift, &drift).verdict, Verdict::CannotTell);
+    }
+
+    /// The cell of `lmdb` beside `bdb`: its rate is 100 but in the first repeat. Each has pauses in some repeats.
+    fn paused(of_lmdb: &[u32], of_bdb: &[u32]) -> MeasuredCell {
+        let trial = |engine: &str, repeat: u32, paused: &[u32]| {
+            let mut result = result(engine, 1, repeat, if repeat == 1 { 10.0 } else { 100.0 });
+            if paused.contains(&repeat) {
+                result.environment.interference = vec![Interference::StoodStill { seconds: 4.0 }];
+            }
+            result
+        };
+        let results: Vec<TrialResult> =
+            (1..=5).flat_map(|repeat| [trial("lmdb", repeat, of_lmdb), trial("bdb", repeat, of_bdb)]).collect();
+        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
+        let cells = crate::cells(&results, &Series::new(), none).unwrap();
+        measured(&cells[0], Aspect::Throughput(Side::Reads))
+    }
+
+    /// Neighbours must not bring a cell's own paused repeat back into its figures.
+    #[test]
+    fn a_cell_drops_its_own_pause_where_its_neighbour_has_too_many() {
+        let cell = paused(&[1], &[2, 3]);
+        assert_eq!(cell.logs().len(), 4);
+        assert!((cell.rate.unwrap() - 100.0).abs() < 1e-9 && cell.unpaired_over(&cell).unsure.is_none(), "{cell:?}");
+        assert_eq!(paused(&[1], &[2]).logs().len(), 3);
+    }
+
+    #[test]
+    fn a_cell_with_pauses_in_half_of_its_repeats_cannot_be_told() {
+        let cell = paused(&[1, 2, 3], &[]);
+        assert_eq!((cell.logs().len(), cell.unpaired_over(&cell).unsure), (5, Some(Unsure::Interference)));
+    }
+
+    proptest! {
+        /// Whichever repeats suffer: the table's rate and the unpaired figure are of the same repeats.
+        #[test]
+        fn the_rate_is_that_of_the_figures(
+            of_lmdb in prop::collection::btree_set(1_u32..=5, 0..=5),
+            of_bdb in prop::collection::btree_set(1_u32..=5, 0..=5),
+        ) {
+            let [of_lmdb, of_bdb] = [of_lmdb, of_bdb].map(Vec::from_iter);
+            let cell = paused(&of_lmdb, &of_bdb);
+            let middle = TrimmedMean::of(&cell.logs()).unwrap();
+            prop_assert!((middle.value - cell.rate.unwrap().ln()).abs() < 1e-9, "{:?}", cell);
+        }
     }
 
     /// At most 5 of 100 equal pairs are called different, also where the sides' spreads and numbers differ.

@@ -18,19 +18,25 @@ const SHORTEST_S: f64 = 0.1;
 /// that some ten thousand times a second. Others who have a processor keep it for milliseconds.
 const WAKE_UP_S: f64 = 20e-6;
 
+/// The account of a group that works lags behind by so much on each processor, seconds at the most: a tick.
+const GROUP_LAG_S: f64 = 0.01;
+
 /// The accounts of a trial's CPU time, and the times of all clients together over the span of each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Accounts {
     /// Everything in its control group, the processes that the engine started included, in the measured part. In slices
     /// their first parts are included. Absent where no group counts.
     pub(super) group: Option<CpuAccount>,
-    /// Over the same.
+    /// CPU time by the account of the group where the measured part, without slices, is too short for it, seconds.
+    pub(super) short_group_s: Option<f64>,
+    /// Over the span of the group's account.
     pub(super) times: ClientTimes,
     /// CPU time of its own processes alone, seconds. In slices it is of their counted parts.
     pub(super) own_cpu_s: f64,
     /// Over the same.
     pub(super) own_times: ClientTimes,
-    /// CPU time of the lab itself in the measured part, seconds. In slices their first parts are included.
+    /// CPU time of the lab itself in the measured part, seconds. In slices their first parts are included, also where
+    /// no group counts: then others are blamed less.
     pub(super) lab_cpu_s: f64,
 }
 
@@ -50,15 +56,18 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// The demand of a trial with these accounts: that of its group, or without one that of its own processes.
+    /// The demand of a trial with these accounts: that of its group, or without one that of its own processes. In a
+    /// short part it is the most that the group can have had: others are not blamed for what a process of the engine's
+    /// did.
     pub(super) fn of(clients: u32, processors: u32, accounts: Accounts) -> Demand {
-        let Accounts { group, lab_cpu_s, .. } = accounts;
+        let Accounts { group, short_group_s, own_cpu_s, lab_cpu_s, .. } = accounts;
+        let most_s = short_group_s.map(|group_s| group_s + GROUP_LAG_S * f64::from(processors));
         // Both are of the same span. In slices that is both parts of each; the account goes on for a moment until the
         // group is frozen, so that it has more background work, which blames others less. Without slices the account
         // lags by some 10 ms on each processor, of 1 s or more: too little to be told.
         let (times, cpu_s) = match group {
             Some(group) => (accounts.times, group.cpu_s),
-            None => (accounts.own_times, accounts.own_cpu_s),
+            None => (accounts.own_times, most_s.map_or(own_cpu_s, |most_s| most_s.max(own_cpu_s))),
         };
         Demand { clients, processors, times, cpu_s, lab_cpu_s }
     }
@@ -76,9 +85,8 @@ impl Demand {
     /// that run on average, on p processors, none has to wait for another if n + b is at most p: then the wait is the
     /// others'. Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has
     /// for cpu / p at the most; that is subtracted, and so is the lab's own time, and the time that it takes to wake
-    /// them. Others cannot have had more than the
-    /// trial and the lab left of the processors' time, either. What remains is told as a share of the time in which so
-    /// many clients can be on processors at all.
+    /// them. Others cannot have had more than the trial and the lab left of the processors' time, either. What remains
+    /// is told as a share of the time in which so many clients can be on processors at all.
     fn others_share(&self) -> Option<f64> {
         let s = |ns: u64| ns as f64 / 1e9;
         let window_s = s(self.times.wall_ns) / f64::from(self.clients.max(1));
@@ -164,7 +172,7 @@ mod tests {
     fn beside_a_child() -> Accounts {
         let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns: 500_000_000, turns: 0 };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.0, client_cpu_s: 0.5 });
-        Accounts { group, times, own_cpu_s: 0.5, own_times: times, lab_cpu_s: 0.0 }
+        Accounts { group, short_group_s: None, times, own_cpu_s: 0.5, own_times: times, lab_cpu_s: 0.0 }
     }
 
     #[test]
@@ -174,13 +182,24 @@ mod tests {
         assert_eq!(without_group.interference(), Some(Interference::ClientsProcessors { time_share: 0.5 }));
     }
 
+    /// The account of the group lags, and what lags may be the child's.
+    #[test]
+    fn in_a_short_part_it_is_nobody_else_either() {
+        let short = |group_s| Accounts { group: None, short_group_s: Some(group_s), ..beside_a_child() };
+        assert_eq!(Demand::of(1, 1, short(0.99)).interference(), None);
+        // The account lags behind that of the client, or leads: it alone had half of the processor.
+        for group_s in [0.49, 0.5, 0.51] {
+            assert!(Demand::of(1, 1, short(group_s)).others_share().unwrap() > 0.45, "{group_s}");
+        }
+    }
+
     #[test]
     fn times_are_those_of_the_account() {
         // Its slices had first parts of a second: the client did all that the group did in both.
         let own = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 1_000_000_000, delayed_ns: 0, turns: 0 };
         let times = ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 1_500_000_000, delayed_ns: 500_000_000, turns: 0 };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.5, client_cpu_s: 1.5 });
-        let accounts = Accounts { group, times, own_cpu_s: 1.0, own_times: own, lab_cpu_s: 0.0 };
+        let accounts = Accounts { group, short_group_s: None, times, own_cpu_s: 1.0, own_times: own, lab_cpu_s: 0.0 };
         is(Demand::of(1, 1, accounts).others_share().unwrap(), 0.25);
         is(Demand::of(1, 1, Accounts { group: None, ..accounts }).others_share().unwrap(), 0.0);
     }

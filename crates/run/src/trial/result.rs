@@ -179,6 +179,7 @@ fn others(
     let window = report.and_then(|report| report.window.as_ref()).filter(|_| are_waits_told())?;
     let accounts = Accounts {
         group: cpu.alone,
+        short_group_s: report.and_then(|report| report.group_cpu_s),
         times: counted.times,
         own_cpu_s: window.user_s + window.sys_s,
         own_times: counted.window_times(),
