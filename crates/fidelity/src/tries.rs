@@ -163,7 +163,8 @@ impl Tries {
     }
 
     /// The folder of a try, which is run if there is none. Its name depends on the words and on the sources of the
-    /// program and of its adapters: after a change of any of them the try is run again, and earlier results do not count.
+    /// program and of its adapters: after a change of any of them the try is run again, and earlier results do not
+    /// count.
     fn kept(&self, name: &str, command: &str, words: &[String], codes: &[i32]) -> io::Result<Option<PathBuf>> {
         self.kept_beside(None, name, command, words, codes)
     }
