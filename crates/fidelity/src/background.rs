@@ -1,4 +1,4 @@
-//! The row `background`: an engine's work that is in no operation, of a thread or of a forked process that is busy for a
+//! The row `background`: work of an engine that is in no operation, by a thread or a forked process that is busy for a
 //! known share of the time. It changes no rate where it has a processor of its own, and it is in the CPU time.
 
 use std::io;

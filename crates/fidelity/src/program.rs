@@ -49,7 +49,7 @@ impl TriedProgram {
     }
 }
 
-/// What the program and its adapters are built from. The study itself is no part of them: the words of a try, which it
+/// The sources of the program and its adapters. The study itself is no part of them: the words of a try, which it
 /// chooses, are in the try's own name.
 const SOURCES: [&str; 6] =
     ["crates", "engines", "Cargo.toml", "Cargo.lock", ":(exclude)crates/fidelity", ":(exclude)crates/*/tests/*"];

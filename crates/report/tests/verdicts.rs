@@ -302,7 +302,7 @@ fn an_interval_wider_than_the_figure_is_doubted() {
     });
     let table = render(&results, Format::Table).unwrap();
     let doubt = "lmdb readwhilewriting, 1 reader, 1 writer: Its repeats are too few or differ too much for a figure: \
-                 reads a second have ±2";
+                 reads a second have ±4";
     assert!(table.contains(doubt), "{table}");
 }
 

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!((cpu_time.verdict, cpu_time.figure), (Verdict::Slower, VerdictFigure::CpuTime));
     }
 
-    /// What was written in duets, at a rate that is nobody's, is in the databases that the slices find.
+    /// Slices find databases with the writes of duets, whose rate is nobody's.
     #[test]
     fn slices_between_duets_that_wrote_compare_no_engines() {
         let mut results = duets((1e6, 2e6), (1e6, 8e5), 0.0);
