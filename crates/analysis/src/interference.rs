@@ -48,7 +48,7 @@ fn is_strong(interference: &Interference) -> bool {
     match interference {
         Interference::ClientsProcessors { time_share: share }
         | Interference::StolenCpuTime { cpu_time_share: share }
-        | Interference::MemoryStalls { time_share: share } => *share >= MARKED,
+        | Interference::MemoryStalls { time_share: share } => as_printed(*share) >= MARKED,
         Interference::OtherProcesses { .. }
         | Interference::WaitingTasks { .. }
         | Interference::SlowedCpu { .. }
@@ -59,13 +59,18 @@ fn is_strong(interference: &Interference) -> bool {
     }
 }
 
+/// A share with the digits of its clause, so that equal clauses have equal consequences.
+fn as_printed(share: f64) -> f64 {
+    (share * 1000.0).round() / 1000.0
+}
+
 /// Whether it has a greater part in the rate than the engine. After a pause the rate is that of a time in which nobody
 /// worked.
 fn outweighs_engine(interference: &Interference) -> bool {
     match interference {
-        Interference::ClientsProcessors { time_share } => *time_share >= OTHERS_TOO_MUCH,
-        Interference::StolenCpuTime { cpu_time_share } => *cpu_time_share >= STOLEN_TOO_MUCH,
-        Interference::MemoryStalls { time_share } => *time_share >= STALLED_TOO_MUCH,
+        Interference::ClientsProcessors { time_share } => as_printed(*time_share) >= OTHERS_TOO_MUCH,
+        Interference::StolenCpuTime { cpu_time_share } => as_printed(*cpu_time_share) >= STOLEN_TOO_MUCH,
+        Interference::MemoryStalls { time_share } => as_printed(*time_share) >= STALLED_TOO_MUCH,
         Interference::StoodStill { .. } | Interference::StoppedProcesses { .. } => true,
         Interference::OtherProcesses { .. }
         | Interference::WaitingTasks { .. }
@@ -106,6 +111,9 @@ mod tests {
     fn processors_that_others_had_are_judged_by_their_share() {
         let others = |time_share| told(Interference::ClientsProcessors { time_share });
         assert_eq!([0.03, 0.249, 0.25].map(others), [(true, false), (true, false), (true, true)]);
+        // Both are printed as 3.0 %, and the next two as 25.0 %.
+        assert_eq!([0.0296, 0.0304].map(others), [(true, false); 2]);
+        assert_eq!([0.2496, 0.2504].map(others), [(true, true); 2]);
     }
 
     #[test]

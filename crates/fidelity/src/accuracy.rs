@@ -141,7 +141,7 @@ fn deviation(run: &TrialResult, quantity: &Quantity) -> io::Result<Option<Deviat
 }
 
 /// A figure of the engine's own account.
-fn told(run: &TrialResult, topic: &str, name: &str) -> io::Result<f64> {
+pub fn told(run: &TrialResult, topic: &str, name: &str) -> io::Result<f64> {
     let statistic = run.statistics.iter().find(|statistic| statistic.topic == topic && statistic.name == name);
     statistic
         .and_then(|statistic| statistic.value.parse().ok())

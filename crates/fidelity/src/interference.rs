@@ -3,6 +3,7 @@
 
 use std::io;
 
+use kvdyno_analysis::is_marked;
 use kvdyno_model::Design;
 use kvdyno_results::{Interference, TrialResult};
 
@@ -16,9 +17,6 @@ const WORK: [&str; 10] =
     ["lmdb", "lmdb", "--records", "50k", "--workload", "readrandom", "--readers", "1", "--warmup", "50ms"];
 /// Quiet runs to a try.
 const QUIET: u32 = 4;
-/// The clause of a load of another on the clients' processor counts from here on: it is marked in tables.
-const TOLD: f64 = 0.03;
-
 /// Trials that are as they must be, and what was told of the others.
 #[derive(Debug, Default)]
 struct Trials {
@@ -91,9 +89,8 @@ fn words(design: Design, length: &str, more: &[&str]) -> Vec<String> {
 }
 
 fn names_others(result: &TrialResult) -> bool {
-    let names =
-        |one: &Interference| matches!(one, Interference::ClientsProcessors { time_share } if *time_share >= TOLD);
-    result.environment.interference.iter().any(names)
+    let names = |one: &Interference| matches!(one, Interference::ClientsProcessors { .. });
+    is_marked(result) && result.environment.interference.iter().any(names)
 }
 
 /// The clauses of a trial with its name.

@@ -60,7 +60,7 @@ pub fn counted(hits: usize, tries: usize) -> String {
 }
 
 /// The comparison of the second of two setups with the first.
-pub fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<Comparison> {
+fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<Comparison> {
     let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
     let Ok(cells) = cells(results, &Series::new(), no_latencies);
     let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
