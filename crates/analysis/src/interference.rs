@@ -1,7 +1,9 @@
 //! The interference of others with a trial: the part of the machine that they took from it.
 
 use kvdyno_model::Design;
-use kvdyno_results::{Interference, TrialResult};
+use kvdyno_results::{Interference, Phase, TrialKey, TrialResult};
+
+use crate::same_work::is_null;
 
 /// Threshold of marked rates, a share of the time, of 1. From here on, CPU time of others or memory stalls can change a
 /// rate by as much as the smallest difference that anybody wants to detect.
@@ -37,11 +39,16 @@ pub(crate) fn is_too_much_by_itself(result: &TrialResult) -> bool {
     result.environment.interference.iter().any(outweighs_engine)
 }
 
-/// The interference with a trial, a clause for each, if it was so much that its rate is about others: it is to be
-/// repeated.
-pub fn too_much_interference(result: &TrialResult) -> Option<String> {
-    let clauses = || result.environment.interference.iter().map(ToString::to_string).collect::<Vec<_>>();
-    is_too_much(result).then(|| clauses().join(", "))
+/// The runs with so much interference that their rates are about others, each with a clause for each interference: they
+/// are to be repeated. The null engine beside others decides nothing, and is not repeated for.
+pub fn interfered_runs<'r>(results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)> {
+    let are_all_null = results.iter().all(|result| is_null(result));
+    let counts = |result: &&&TrialResult| result.trial.phase == Phase::Run && (are_all_null || !is_null(result));
+    let clauses = |result: &TrialResult| {
+        result.environment.interference.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let interfered = results.iter().filter(counts).filter(|result| is_too_much(result));
+    interfered.map(|result| (&result.trial, clauses(result))).collect()
 }
 
 fn is_strong(interference: &Interference) -> bool {
@@ -157,7 +164,18 @@ mod tests {
         let mut result = with(Interference::StoodStill { seconds: 0.6 });
         result.environment.interference.push(Interference::OtherProcesses { cpus: 1.2 });
         let why = "everything stood still for 0.6 s, other processes and the kernel's own threads used 1.2 CPUs";
-        assert_eq!(too_much_interference(&result).as_deref(), Some(why));
-        assert_eq!(too_much_interference(&with(Interference::OtherProcesses { cpus: 1.2 })), None);
+        assert_eq!(interfered_runs(&[&result]), [(&result.trial, why.to_owned())]);
+        assert_eq!(interfered_runs(&[&with(Interference::OtherProcesses { cpus: 1.2 })]), []);
+    }
+
+    #[test]
+    fn nothing_is_repeated_for_a_load_or_for_the_null_engine_beside_others() {
+        let paused = with(Interference::StoodStill { seconds: 0.6 });
+        let mut load = paused.clone();
+        load.trial.phase = Phase::Load;
+        let mut null = paused.clone();
+        null.engine.name = "null".into();
+        let numbers = |results: &[&TrialResult]| interfered_runs(results).len();
+        assert_eq!((numbers(&[&load, &paused]), numbers(&[&null, &paused]), numbers(&[&null, &null])), (1, 1, 2));
     }
 }

@@ -30,6 +30,8 @@ pub struct CellLatency {
     pub trials: usize,
     /// Whether the logs of all trials were there to be merged; if not, each figure is the median of the trials' own.
     pub is_merged: bool,
+    /// The share of its time that went to operations of more than [`SLOW`] medians, of 1; absent if nothing is merged.
+    pub slow_time_share: Option<f64>,
     /// The merged histogram as a curve, from the least latency to the greatest; empty if there is none.
     pub curve: Vec<CurvePoint>,
 }
@@ -42,6 +44,9 @@ pub struct CurvePoint {
     /// The latency that the others had at most, nanoseconds.
     pub ns: u64,
 }
+
+/// From so many medians on an operation is a slow one.
+pub const SLOW: u64 = 10;
 
 /// Points of a curve for each nine. Ten nines are two hundred, and more than any trial has.
 const POINTS_OF_A_NINE: u32 = 20;
@@ -142,6 +147,7 @@ impl KindPool {
             side: self.side,
             operations: self.operations,
             is_merged: merged.is_some(),
+            slow_time_share: merged.as_ref().and_then(slow_time_share),
             curve: merged.as_ref().map(curve).unwrap_or_default(),
             latency: merged.as_ref().map_or_else(|| medians(&self.own), Latency::from),
             half_intervals: (self.own.len() > 1).then(|| Percentile::ALL.map(half)),
@@ -149,6 +155,18 @@ impl KindPool {
             kind: self.kind,
         }
     }
+}
+
+/// The share of all time in operations of more than [`SLOW`] medians; absent if all of them took none.
+fn slow_time_share(histogram: &Histogram<u64>) -> Option<f64> {
+    let least = SLOW * histogram.value_at_quantile(0.5);
+    let (mut slow, mut all) = (0.0, 0.0);
+    for step in histogram.iter_recorded() {
+        let time = step.count_at_value() as f64 * histogram.median_equivalent(step.value_iterated_to()) as f64;
+        all += time;
+        slow += if step.value_iterated_to() > least { time } else { 0.0 };
+    }
+    (all > 0.0).then(|| slow / all)
 }
 
 /// The curve of a histogram, up to the last percentile that its operations resolve: 1000 of them resolve 99.9 %, but
@@ -213,6 +231,14 @@ mod tests {
         assert!(pooled.is_merged && pooled.operations == 100 && pooled.trials == 2);
         assert_eq!(Percentile::ALL.map(|p| pooled.latency.at(p)), [100, 100, 100, 1000, 1000]);
         assert_eq!((pooled.latency.min_ns, pooled.latency.mean_ns, pooled.latency.max_ns), (100, 109, 1000));
+    }
+
+    #[test]
+    fn slow_operations_are_those_of_more_than_ten_medians() {
+        let of = |values: &[u64]| pooled(vec![trial(1, values)]).slow_time_share.unwrap();
+        assert_eq!(of(&[100; 50]), 0.0);
+        assert!((of(&[100, 100, 100, 900, 900]) - 0.0).abs() < 1e-9, "nine medians");
+        assert!((of(&[100, 100, 100, 1200, 500]) - 0.6).abs() < 1e-9);
     }
 
     #[test]

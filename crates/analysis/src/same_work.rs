@@ -1,6 +1,6 @@
 //! Cells that compete: those of setups that were asked for the same work.
 
-use kvdyno_results::{Phase, RequestedWork};
+use kvdyno_results::{Phase, RequestedWork, TrialResult};
 
 use crate::Cell;
 use crate::verdicts::{Aspect, Rivals, measured};
@@ -47,8 +47,13 @@ pub fn same_work(cells: &[&Cell<'_>]) -> Vec<SameWork> {
 
 /// Whether a cell is of the null engine, and so its figures the driver's, and some of all cells is not.
 pub fn is_driver<'c, 'r: 'c>(cell: &Cell<'_>, all: impl IntoIterator<Item = &'c Cell<'r>>) -> bool {
-    let is_null = |cell: &Cell<'_>| cell.first().is_some_and(|result| result.engine.name == "null");
-    is_null(cell) && !all.into_iter().all(is_null)
+    let is_of_null = |cell: &Cell<'_>| cell.first().is_some_and(is_null);
+    is_of_null(cell) && !all.into_iter().all(is_of_null)
+}
+
+/// Whether a trial is of the null engine.
+pub(crate) fn is_null(result: &TrialResult) -> bool {
+    result.engine.name == "null"
 }
 
 #[cfg(test)]

@@ -321,12 +321,6 @@ mod tests {
     }
 
     #[test]
-    fn the_pair_with_opposite_figures_has_small_write_buffers() {
-        assert!(OPPOSITE.windows(2).any(|words| words == ["--write-buffer", "1MiB"]));
-        assert!(DESIGNS.contains(&"duet"), "the design that once named another winner");
-    }
-
-    #[test]
     fn comparisons_differ_and_can_be_had_again() {
         assert_eq!(drawn(7), drawn(7));
         let all: BTreeSet<_> = (0..100).map(|number| drawn(number)[..6].to_vec()).collect();

@@ -309,7 +309,7 @@ impl Grid {
         match most {
             0 | 1 => String::new(),
             _ => format!(
-                "{repeats}: rates are geometric means, ± half of the 95 % interval; other figures are \
+                "{repeats}: rates are geometric means, ± the upper half of the 95 % interval; other figures are \
                  medians.{percentiles}"
             ),
         }

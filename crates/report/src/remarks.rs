@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
-use kvdyno_analysis::{Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, Steadiness, Unsteady, Untold, Weakness, check};
-use kvdyno_model::text::{plus_minus, three_digits};
-use kvdyno_results::{Failure, FailureKind, Machine, Operations, Phase, Side, TrialOutcome, TrialResult};
+use kvdyno_analysis::{
+    Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, SLOW, Steadiness, Unsteady, Untold, Weakness, check,
+};
+use kvdyno_model::text::{duration, plus_minus, three_digits};
+use kvdyno_results::{Failure, FailureKind, Machine, Operations, Percentile, Phase, Side, TrialOutcome, TrialResult};
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
@@ -74,7 +76,31 @@ pub(crate) fn weaknesses(
     let doubts = distinct(doubts.filter_map(|doubt| doubt.weakness()));
     let missed = Side::ALL.into_iter().filter_map(|side| missed_rate(cell, side));
     let declared = stronger(cell).into_iter().chain(read_ahead(cell));
-    unsteady.into_iter().chain(doubts).chain(missed).chain(declared).collect()
+    let uneven = Side::ALL.into_iter().filter_map(|side| uneven(cell, side));
+    unsteady.into_iter().chain(doubts).chain(missed).chain(uneven).chain(declared).collect()
+}
+
+/// The least 95 % interval, as a fraction of a rate, of which a sentence says where it may come from.
+const UNEVEN: f64 = 0.1;
+
+/// The least share of the time, of 1, that slow calls have where they are told as the stalls of a rate.
+const STALLED: f64 = 0.1;
+
+/// A rate with a wide interval: the share of its time in slow calls, or else its medians from repeat to repeat.
+fn uneven(cell: &Cell<'_>, side: Side) -> Option<Weakness> {
+    let relative = cell.rate(side)?.relative().filter(|relative| *relative > UNEVEN)?;
+    let calls = cell.main_latency(side)?;
+    let of_kind = cell.finished.iter().flat_map(|result| &result.operations).filter(|one| one.kind == calls.kind);
+    let medians: Vec<u64> = of_kind.map(|one| one.latency.at(Percentile::P50)).collect();
+    let [least, most] = [medians.iter().min()?, medians.iter().max()?].map(|ns| duration(*ns as f64));
+    let source = match calls.slow_time_share.filter(|share| *share >= STALLED) {
+        Some(share) => format!("{:.0} % of their time in calls of over {SLOW} medians", 100.0 * share),
+        None if least == most => format!("a median call of {least} in each repeat"),
+        None => format!("a median call of {least} to {most}, from repeat to repeat"),
+    };
+    let of_side = format!("{side} of {}, with {source}", plus_minus(relative));
+    let [of_one, of_both] = ["has", "have"].map(|verb| format!("{verb} {of_side}"));
+    Some(Weakness { of_one: of_one.into(), of_both: Some(of_both.into()), side: Some(side) })
 }
 
 /// A level of durability that is met by a stronger one, whose cost is then in its writes.
@@ -91,8 +117,8 @@ const READ_AHEAD: f64 = 65_536.0;
 
 /// Much that was read ahead in the measured window, whose cost is in its reads.
 fn read_ahead(cell: &Cell<'_>) -> Option<Weakness> {
-    let storage = cell.median(|result| Some(result.read_bytes_per_operation(Side::Reads)?.0))?;
-    let records = cell.median(|result| Some(result.read_bytes_per_operation(Side::Reads)?.1))?;
+    let storage = cell.median(|result| Some(result.read_bytes_per_read()?.0))?;
+    let records = cell.median(|result| Some(result.read_bytes_per_read()?.1))?;
     let is_much = cell.key.phase == Phase::Run && storage > READ_AHEAD.max(2.0 * records);
     let of_one = format!("read {} KiB from the storage for each read operation", three_digits(storage / 1024.0));
     is_much.then(|| Weakness { of_one: of_one.into(), of_both: None, side: Some(Side::Reads) })

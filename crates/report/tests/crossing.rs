@@ -35,7 +35,8 @@ fn each_table_with_such_engines_says_what_their_calls_pay() {
     let line = "Each call crosses from C to Go and back, included in all figures: rocksdb 62 ns, leveldb 62 ns.";
     // The load, reads/s, writes/s, rates and costs.
     assert_eq!(crossings(&table), [line; 5]);
-    let note = "3 repeats: rates are geometric means, ± half of the 95 % interval; other figures are medians.";
+    let note =
+        "3 repeats: rates are geometric means, ± the upper half of the 95 % interval; other figures are medians.";
     assert!(table.contains(&format!("{note}\n{line}\n")), "{table}");
 }
 

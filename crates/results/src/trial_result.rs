@@ -3,12 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use kvdyno_model::EngineName;
 pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
-    AuditFacts, ClientKind, CpuFacts, DesignFacts, EngineCounters, EngineFacts, EngineIdentity, NamedFigure,
-    ObservedEnvironment, Operations, OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
+    AuditFacts, ClientKind, CpuFacts, DesignFacts, EngineCounters, EngineFacts, NamedFigure, ObservedEnvironment,
+    Operations, OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -275,13 +274,6 @@ impl TrialResult {
         self.figures.iter().flat_map(|own| &own.figures).chain(&self.environment.figures)
     }
 
-    /// Its engine, without version, build and settings.
-    pub fn engine_identity(&self) -> EngineIdentity {
-        let label = self.trial.engine.as_str();
-        let named = self.experiment["engine"][label]["engine"].as_str().unwrap_or(label);
-        EngineIdentity { name: self.engine.name.clone(), preset: EngineName::parse(named).preset }
-    }
-
     /// Settings of the engine that promise less durability than they seem to: those of the topic `tainted`.
     pub fn taints(&self) -> impl Iterator<Item = &Setting> {
         self.engine.settings.iter().filter(|setting| setting.topic == "tainted")
@@ -321,15 +313,17 @@ impl TrialResult {
         (operations > 0).then(|| (each(window.user_s), each(window.sys_s)))
     }
 
-    /// Bytes that came from the storage in the measured window for each operation of a side, and bytes of the records
-    /// that one of these reads or writes. Absent in older results, and where that side did nothing.
-    pub fn read_bytes_per_operation(&self, side: Side) -> Option<(f64, f64)> {
-        let sum =
-            |of: fn(&Operations) -> u64| -> u64 { self.operations.iter().filter(|o| o.side() == side).map(of).sum() };
-        let (operations, records) = (sum(|o| o.operations), sum(|o| o.records));
+    /// Bytes that came from the storage in the measured window for each operation that reads, and bytes of the records
+    /// that one of these reads. Absent in older results, where nothing was read, and where records have no known size.
+    pub fn read_bytes_per_read(&self) -> Option<(f64, f64)> {
+        let reads = || self.operations.iter().filter(|one| one.side() == Side::Reads);
+        let operations: u64 = reads().map(|one| one.operations).sum();
+        let records: u64 = reads().map(|one| one.records).sum();
         let read = self.window.as_ref()?.read_bytes.filter(|_| operations > 0)?;
-        let record_bytes = (self.workload.key_size + self.workload.value_size) as f64;
-        Some((read as f64 / operations as f64, records as f64 * record_bytes / operations as f64))
+        // The bytes of what was read are known only where all records have one size.
+        self.user_bytes_read?;
+        let record_bytes = self.workload.key_size + self.workload.value_size;
+        Some((read as f64 / operations as f64, (records * record_bytes) as f64 / operations as f64))
     }
 
     /// User and system CPU time of the worker over the length of the measured window, per cent: 100 is one processor.

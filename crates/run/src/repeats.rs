@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use kvdyno_experiment::LabSection;
 use kvdyno_model::DatabaseOrigin;
 use kvdyno_plan::PlannedTrial;
-use kvdyno_results::{Enough, Phase, Repeated, SavedPlan, Skipped, TrialResult, WorkKey};
+use kvdyno_results::{Enough, Phase, Repeated, SavedPlan, Skipped, TrialKey, TrialResult, WorkKey};
 
 use budget::{RunClock, StepCosts, within};
 use interfered::{Interfered, interfered, owed};
@@ -25,8 +25,9 @@ pub trait StoppingRule {
     /// Whether the results are enough, and what is still open.
     fn look(&self, results: &[&TrialResult]) -> Look;
 
-    /// The interference with a trial; present if it was so strong that the figures describe other processes.
-    fn interference(&self, result: &TrialResult) -> Option<String>;
+    /// The runs whose figures describe other processes, in the order of the results, each with the interference in
+    /// words.
+    fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)>;
 }
 
 /// The consequence of results for the repeats to come.
@@ -117,7 +118,7 @@ impl<'a> Repeats<'a> {
         let done = repeat - 1;
         let mut so_far: Vec<&TrialResult> = results.values().filter(|result| result.trial.repeat <= done).collect();
         so_far.sort_by_key(|result| result.trial.number);
-        let interfered = interfered(&so_far, |result| self.rule.interference(result));
+        let interfered = interfered(&self.rule.interfered(&so_far));
         match self.lab.repeat.is_auto() {
             true if done == 0 => RepeatDecision::Done,
             true => self.auto(repeat, &interfered, trials, (&so_far, results)),

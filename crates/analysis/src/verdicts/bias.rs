@@ -1,7 +1,7 @@
 //! Whether a duet says what slices say.
 //!
 //! Two setups that run at once on one processor share its caches and its bandwidth, so a duet's ratio may differ from
-//! the ratio of the CPU time of the two when each runs alone. Between duets each setup also runs alone, so that each
+//! the ratio of the CPU time of the two when each runs alone. Beside its duets each setup also runs alone, so that each
 //! repeat has both ratios. Their difference is the duet's bias, with an interval of its own. If this interval holds 0,
 //! no bias was seen. If it does not, the duet's interval is widened by the bias. If the whole interval lies beyond the
 //! least difference that matters, the slices decide.

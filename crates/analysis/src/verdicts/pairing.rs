@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_model::Design;
-use kvdyno_results::{Operations, Phase, Side, TrialResult};
+use kvdyno_results::{Phase, Side, TrialResult};
 
 use super::rivals::MeasuredCell;
 use super::verdict::{Aspect, PairedRatios, SHORTEST_LOAD_S, Unsure};
@@ -49,9 +48,7 @@ pub fn measured(cell: &Cell<'_>, compared: Aspect) -> MeasuredCell {
     match compared {
         Aspect::Throughput(side) => {
             let rate = cell.rate(side).map(|rate| rate.value).filter(|rate| *rate > 0.0);
-            let duets_wrote_to =
-                cell.finished.iter().find(|result| writes_in_duets(result)).map(|one| one.engine_identity());
-            MeasuredCell { rate, duets_wrote_to, ..measured_by(cell, &|result| throughput(result, side)) }
+            MeasuredCell { rate, ..measured_by(cell, &|result| throughput(result, side)) }
         }
         Aspect::CpuTime => {
             let [duets, alone] = [measured_by(cell, &by_cpu_time), measured_by(cell, &by_cpu_time_alone)];
@@ -99,13 +96,6 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     (loaded && seconds < SHORTEST_LOAD_S).then_some(Unsure::ShortLoad)
 }
 
-/// Whether the rates of a trial are of slices between duets, and these changed the database that the slices find. They
-/// have half of a processor each: how much they write depends on the CPU time of an operation and not on its rate.
-fn writes_in_duets(result: &TrialResult) -> bool {
-    let is_duet = result.design.as_ref().is_some_and(|facts| facts.design == Design::Duet);
-    is_duet && result.operations.iter().any(Operations::writes)
-}
-
 /// Whether a trial wrote, and no fresh process read back what. One that read back something else than was acknowledged
 /// makes the trial a failed one.
 fn was_not_read_back(result: &TrialResult) -> bool {
@@ -114,9 +104,9 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use kvdyno_model::Design;
     use kvdyno_results::latency_log::LatencyLog;
     use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, Interference, OpKind, ReadBack, TrialKey};
-    use serde_json::json;
 
     use super::super::level::Looks;
     use super::super::{Terms, Verdict, VerdictFigure, compare};
@@ -240,29 +230,6 @@ mod tests {
         assert_eq!((throughput.verdict, throughput.figure), (Verdict::Faster, VerdictFigure::Throughput));
         let cpu_time = compare(&by_duets(&results), &Terms::default());
         assert_eq!((cpu_time.verdict, cpu_time.figure), (Verdict::Slower, VerdictFigure::CpuTime));
-    }
-
-    /// Slices find databases with the writes of duets, whose rate is nobody's.
-    #[test]
-    fn slices_between_duets_that_wrote_compare_no_engines() {
-        let mut results = duets((1e6, 2e6), (1e6, 8e5), 0.0);
-        results.iter_mut().for_each(|result| result.operations[0].kind = OpKind::Put);
-        let throughput = compare(&of(&results), &Terms::default());
-        assert_eq!((throughput.verdict, throughput.unsure), (Verdict::CannotTell, Some(Unsure::DuetsWrote)));
-        assert!(!Unsure::DuetsWrote.may_pass(), "further repeats would not help");
-        assert_eq!(compare(&by_duets(&results), &Terms::default()).verdict, Verdict::Slower, "of CPU time it is told");
-        let of_one_engine = |preset: &str| {
-            let mut results = results.clone();
-            for result in &mut results {
-                result.engine.name = "lmdb".into();
-                result.experiment = json!({ "engine": { "lmdb": { "engine": preset } } });
-            }
-            compare(&of(&results), &Terms::default()).unsure
-        };
-        assert_eq!(of_one_engine("lmdb"), None, "of two settings or builds it is told");
-        assert_eq!(of_one_engine("lmdb:other"), Some(Unsure::DuetsWrote), "a preset may be an engine of its own");
-        results.iter_mut().for_each(|result| result.design.as_mut().unwrap().design = Design::Slices);
-        assert_eq!(compare(&of(&results), &Terms::default()).verdict, Verdict::Faster);
     }
 
     fn by_duets(results: &[TrialResult]) -> PairedRatios {

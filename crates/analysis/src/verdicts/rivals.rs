@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_model::{Question, VerdictFigure};
-use kvdyno_results::{DatabaseCopy, EngineIdentity};
+use kvdyno_results::DatabaseCopy;
 
 use super::crossing::rounds;
 use super::family::{compare, compare_family};
@@ -26,8 +26,6 @@ pub struct MeasuredCell {
     pub copies: BTreeMap<u32, DatabaseCopy>,
     /// Whether the engine keeps nothing, by its own declaration.
     pub keeps_nothing: bool,
-    /// The engine, where the figures are rates of slices between duets that wrote to its database.
-    pub duets_wrote_to: Option<EngineIdentity>,
     /// The rate of all repeats, as tables have it; absent where the figure is no rate.
     pub rate: Option<f64>,
     /// Repeats in which others took so much of the machine, from this cell or from one that was measured beside it,
@@ -98,13 +96,20 @@ impl MeasuredCell {
             Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
-        let unsure = self.unsure.or(other.unsure);
+        let unsure = self.unsure_beside(other, calm.are_too_few);
+        PairedRatios { ratios, dropped: calm.dropped, unsure, figure: self.figure, rates: self.rates_over(other) }
+    }
+
+    /// The reason why nothing may be said of it and another, whatever their figures are; `is_interfered` is whether
+    /// others took too much of the machine in half of the repeats.
+    pub(super) fn unsure_beside(&self, other: &MeasuredCell, is_interfered: bool) -> Option<Unsure> {
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
-        let wrote = (self.duets_wrote_to != other.duets_wrote_to).then_some(Unsure::DuetsWrote);
-        let interference = calm.are_too_few.then_some(Unsure::Interference);
-        let rates = self.rate.zip(other.rate).map(|(one, other)| (one / other).ln());
-        let unsure = unsure.or(kept).or(wrote).or(interference);
-        PairedRatios { ratios, dropped: calm.dropped, unsure, figure: self.figure, rates }
+        self.unsure.or(other.unsure).or(kept).or(is_interfered.then_some(Unsure::Interference))
+    }
+
+    /// The logarithm of the ratio of its rate in tables to another's; absent where the figure is no rate.
+    pub(super) fn rates_over(&self, other: &MeasuredCell) -> Option<f64> {
+        self.rate.zip(other.rate).map(|(one, other)| (one / other).ln())
     }
 
     /// The reason why nothing may be said of it, if more repeats do not mend that.
@@ -123,7 +128,7 @@ impl MeasuredCell {
         self.log_middle().map(f64::exp)
     }
 
-    /// Half of the 95 % interval of its figure over the figure; absent for too few repeats.
+    /// The upper half of the 95 % interval of its figure over the figure; absent for too few repeats.
     pub fn half_width(&self, looks: Looks) -> Option<f64> {
         let logs = self.logs();
         let middle = TrimmedMean::of(&logs).filter(|_| logs.len() >= looks.fewest())?;

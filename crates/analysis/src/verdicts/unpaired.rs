@@ -31,14 +31,12 @@ pub struct UnpairedFigures {
 impl MeasuredCell {
     /// Its figures beside those of another by the same figure that was not measured together with it.
     pub fn unpaired_over(&self, other: &MeasuredCell) -> UnpairedFigures {
-        let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         let suffers = |cell: &MeasuredCell| {
             CalmRepeats::of(cell.figures.keys().copied(), &cell.with_interference_of_its_own).are_too_few
         };
-        let interference = (suffers(self) || suffers(other)).then_some(Unsure::Interference);
-        let unsure = self.unsure.or(other.unsure).or(kept).or(interference);
-        let rates = self.rate.zip(other.rate).map(|(one, other)| (one / other).ln());
-        UnpairedFigures { one: self.logs(), other: other.logs(), unsure, figure: self.figure, rates }
+        let unsure = self.unsure_beside(other, suffers(self) || suffers(other));
+        let [one, of_other] = [self.logs(), other.logs()];
+        UnpairedFigures { one, other: of_other, unsure, figure: self.figure, rates: self.rates_over(other) }
     }
 }
 

@@ -93,9 +93,6 @@ pub enum Unsure {
     NoCpuTime,
     /// The loads of one of the two are too short to be judged, all repeats together.
     ShortLoad,
-    /// The rates of two engines are of slices between duets, and the duets wrote: the two databases took different work
-    /// between one slice and the next.
-    DuetsWrote,
 }
 
 /// The log of the ratio of two setups in one repeat, in which they were measured beside each other.
@@ -221,8 +218,8 @@ impl Verdict {
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
-        use Unsure::{DuetsWrote, Failed, KeepsNothing, NoCpuTime, NotAudited};
-        !matches!(self, Failed | NotAudited | KeepsNothing | NoCpuTime | DuetsWrote)
+        use Unsure::{Failed, KeepsNothing, NoCpuTime, NotAudited};
+        !matches!(self, Failed | NotAudited | KeepsNothing | NoCpuTime)
     }
 }
 
@@ -246,9 +243,6 @@ impl fmt::Display for Unsure {
             Unsure::Interference => f.write_str("others took too much of the machine"),
             Unsure::RatesDisagree => f.write_str("their rates say otherwise than their ratio from repeat to repeat"),
             Unsure::NoCpuTime => f.write_str("the CPU time of one of the two is not known, or cannot be compared"),
-            Unsure::DuetsWrote => {
-                f.write_str("their rates are of slices between duets, which wrote to the same databases")
-            }
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }
     }

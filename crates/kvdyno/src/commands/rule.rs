@@ -1,9 +1,9 @@
 //! When the results of a run are enough.
 
-use kvdyno_analysis::too_much_interference;
+use kvdyno_analysis::interfered_runs;
 use kvdyno_analysis::verdicts::{Decision, Goal, Question, decide, decide_difference};
 use kvdyno_experiment::Experiment;
-use kvdyno_results::TrialResult;
+use kvdyno_results::{TrialKey, TrialResult};
 use kvdyno_run::{Look, OpenStep, StoppingRule};
 
 /// Results are enough when the comparisons of the experiment's runs are decided, as far as the experiment asks for
@@ -29,8 +29,8 @@ impl StoppingRule for ComparisonsDecide<'_> {
         Look { enough: enough(&decided.decision), open: open.collect() }
     }
 
-    fn interference(&self, result: &TrialResult) -> Option<String> {
-        too_much_interference(result)
+    fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)> {
+        interfered_runs(results)
     }
 }
 

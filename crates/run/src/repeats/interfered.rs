@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kvdyno_results::{Phase, Repeated, TrialResult, WorkKey};
+use kvdyno_results::{Repeated, TrialKey, WorkKey};
 
 /// A repeat that suffered interference.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,18 +14,14 @@ pub(super) struct Interfered {
     pub(super) why: String,
 }
 
-/// The repeats that suffered interference. The results are in the order of their trials.
-pub(super) fn interfered(
-    results: &[&TrialResult],
-    interference: impl Fn(&TrialResult) -> Option<String>,
-) -> Vec<Interfered> {
+/// The repeats that suffered interference, from the trials that did, in their order.
+pub(super) fn interfered(trials: &[(&TrialKey, String)]) -> Vec<Interfered> {
     let mut all: Vec<Interfered> = Vec::new();
-    for result in results.iter().filter(|result| result.trial.phase == Phase::Run) {
-        let Some(why) = interference(result) else { continue };
-        let (repeat, step) = (result.trial.repeat, WorkKey::from(*result));
+    for (trial, why) in trials {
+        let (repeat, step) = (trial.repeat, WorkKey::from(*trial));
         match all.iter_mut().find(|one| one.repeat == repeat) {
             Some(one) => drop(one.steps.insert(step)),
-            None => all.push(Interfered { repeat, steps: HashSet::from([step]), why }),
+            None => all.push(Interfered { repeat, steps: HashSet::from([step]), why: why.clone() }),
         }
     }
     all

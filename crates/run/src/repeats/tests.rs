@@ -20,8 +20,10 @@ impl StoppingRule for FixedRule {
         self.look.borrow().clone().unwrap()
     }
 
-    fn interference(&self, result: &TrialResult) -> Option<String> {
-        self.interfered_with.borrow().contains(&result.trial.number).then(|| "others took it".to_owned())
+    fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)> {
+        let runs = results.iter().map(|result| &result.trial).filter(|trial| trial.phase == Phase::Run);
+        let interfered = runs.filter(|trial| self.interfered_with.borrow().contains(&trial.number));
+        interfered.map(|trial| (trial, "others took it".to_owned())).collect()
     }
 }
 

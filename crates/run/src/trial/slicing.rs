@@ -24,6 +24,11 @@ impl Watching<'_> {
         self.is_in_slices()
     }
 
+    /// Whether it changes its database.
+    pub(super) fn writes(&self) -> bool {
+        self.context.planned.key.writers > 0
+    }
+
     fn is_in_slices(&self) -> bool {
         matches!(self.observer.control().state(), WorkerState::Warming | WorkerState::Measuring)
     }
@@ -113,7 +118,7 @@ impl Watching<'_> {
 
     /// Notes what of its database was not on the storage yet when it was frozen.
     pub(super) fn note_dirty(&mut self) {
-        if self.context.planned.key.writers == 0 || self.is_leaving() {
+        if !self.writes() || self.is_leaving() {
             return;
         }
         // An unknown amount stays absent; the trial itself does not need it.

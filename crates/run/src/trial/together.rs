@@ -46,6 +46,18 @@ impl<'a> WarmUp<'a> {
     }
 }
 
+/// The rounds of a design, by number, each in duets or in slices. Duets stand beside the slices of their round. Where they
+/// write they come after all slices: they change the database, and by how much depends on the CPU time of an operation,
+/// so that the throughput of slices after them would be that of other work.
+fn rounds(count: u32, design: Design, write: bool) -> Vec<(u32, bool)> {
+    let all = |is_duet: bool| (0..count).map(move |round| (round, is_duet));
+    match (design, write) {
+        (Design::Duet, true) => all(false).chain(all(true)).collect(),
+        (Design::Duet, false) => (0..count).flat_map(|round| [(round, true), (round, false)]).collect(),
+        _ => all(false).collect(),
+    }
+}
+
 /// Conducts trials that stand still before their first slice.
 pub(super) struct Conductor<'b, 'a, 'l> {
     watchings: &'b mut [Watching<'a>],
@@ -76,15 +88,16 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         }
         let (design, why) = self.chosen(step);
         let Slicing { lead, length, count } = order.slicing;
-        for round in 0..count {
-            let done = f64::from(round) / f64::from(count);
+        let rounds = rounds(count, design, self.watchings.iter().any(Watching::writes));
+        for (number, (round, is_duet)) in rounds.iter().enumerate() {
+            let done = number as f64 / rounds.len() as f64;
             self.watchings.iter_mut().for_each(|one| one.set_slices_done(done));
-            let trials = slice_order(order.seed, round, self.watchings.len());
-            if design == Design::Duet {
+            let trials = slice_order(order.seed, *round, self.watchings.len());
+            match is_duet {
                 // Each has half of the processors' time, so that it works as long as it does alone.
-                self.slice(&trials, Slice { lead, length: length * 2, is_duet: true });
+                true => self.slice(&trials, Slice { lead, length: length * 2, is_duet: true }),
+                false => trials.iter().for_each(|one| self.slice(&[*one], Slice { lead, length, is_duet: false })),
             }
-            trials.iter().for_each(|one| self.slice(&[*one], Slice { lead, length, is_duet: false }));
         }
         self.watchings.iter_mut().for_each(Watching::end_slices);
         let each = TICK / self.watchings.len() as u32;
@@ -173,5 +186,17 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
                 false => one.step(Duration::ZERO, &mut |_| {}),
             };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duets_that_write_come_after_all_slices() {
+        assert_eq!(rounds(2, Design::Slices, true), [(0, false), (1, false)]);
+        assert_eq!(rounds(2, Design::Duet, false), [(0, true), (0, false), (1, true), (1, false)]);
+        assert_eq!(rounds(2, Design::Duet, true), [(0, false), (1, false), (0, true), (1, true)]);
     }
 }

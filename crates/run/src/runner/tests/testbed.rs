@@ -67,8 +67,9 @@ impl StoppingRule for ScriptedRule {
         Look { enough, open: open.collect() }
     }
 
-    fn interference(&self, result: &TrialResult) -> Option<String> {
-        (named(&result.trial) == self.interfered_with).then(|| "others took it".to_owned())
+    fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)> {
+        let interfered = results.iter().map(|result| &result.trial).filter(|one| named(one) == self.interfered_with);
+        interfered.map(|trial| (trial, "others took it".to_owned())).collect()
     }
 }
 
