@@ -3,7 +3,7 @@
 use std::io;
 
 use kvdyno_model::text::counted;
-use kvdyno_results::{Operations, Percentile, TrialResult};
+use kvdyno_results::{Operations, Percentile, Setting, TrialResult};
 
 use crate::table::FidelityLine;
 use crate::tries::Tries;
@@ -140,12 +140,15 @@ fn deviation(run: &TrialResult, quantity: &Quantity) -> io::Result<Option<Deviat
     Ok(Some(Deviation { of_bound: (measured - truth).abs() / bound, measured, truth }))
 }
 
-/// A figure of the engine's own account.
-pub fn told(run: &TrialResult, topic: &str, name: &str) -> io::Result<f64> {
-    let statistic = run.statistics.iter().find(|statistic| statistic.topic == topic && statistic.name == name);
-    statistic
-        .and_then(|statistic| statistic.value.parse().ok())
+fn told(run: &TrialResult, topic: &str, name: &str) -> io::Result<f64> {
+    own_account(run, topic, name)
         .ok_or_else(|| io::Error::other(format!("the engine does not tell its {topic} {name}")))
+}
+
+/// A figure of the engine's own account; absent if it tells no such number.
+pub fn own_account(run: &TrialResult, topic: &str, name: &str) -> Option<f64> {
+    let is_it = |statistic: &&Setting| (statistic.topic.as_str(), statistic.name.as_str()) == (topic, name);
+    run.statistics.iter().find(is_it)?.value.parse().ok()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::io;
 use kvdyno_analysis::is_marked;
 use kvdyno_model::Design;
 use kvdyno_results::{Interference, TrialResult};
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::pairs::counted;
 use crate::table::FidelityLine;
@@ -51,9 +52,11 @@ impl Trials {
 }
 
 /// Does what is not there yet, and holds it against the targets. A try is a `diff` of two equal setups in one repeat;
-/// beside the loop in two, on the loop's processor.
+/// beside the loop in two, on the loop's processor, which is the first that this process may run on.
 pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     let mut lines = Vec::new();
+    let cpu = first_allowed()?;
+    let cpus = format!("{cpu}-{cpu}");
     for design in DESIGNS {
         let mut quiet = Trials::default();
         for number in 1..=QUIET * tries.count {
@@ -68,8 +71,10 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
         let mut beside = Trials::default();
         for length in LENGTHS {
             for number in 1..=tries.count {
-                let words = words(design, length, &["--cpus", "0-0", "--repeat", "2", "--seed", &number.to_string()]);
-                if let Some(one) = tries.diff_beside_busy_loop(&format!("loop-{design}-{length}-{number}"), &words)? {
+                let words = words(design, length, &["--cpus", &cpus, "--repeat", "2", "--seed", &number.to_string()]);
+                if let Some(one) =
+                    tries.diff_beside_busy_loop(cpu, &format!("loop-{design}-{length}-{number}"), &words)?
+                {
                     let runs = one.results.into_iter().filter(|result| result.design.is_some()).collect();
                     beside.count(&DiffTry { results: runs, ..one }, names_others);
                 }
@@ -89,8 +94,20 @@ fn words(design: Design, length: &str, more: &[&str]) -> Vec<String> {
 }
 
 fn names_others(result: &TrialResult) -> bool {
-    let names = |one: &Interference| matches!(one, Interference::ClientsProcessors { .. });
-    is_marked(result) && result.environment.interference.iter().any(names)
+    is_marked(result) && others(result).is_some()
+}
+
+/// The note of a trial that others had its clients' processors.
+pub fn others(result: &TrialResult) -> Option<&Interference> {
+    let is_it = |one: &&Interference| matches!(one, Interference::ClientsProcessors { .. });
+    result.environment.interference.iter().find(is_it)
+}
+
+/// The first logical processor that this thread, and what it starts, may run on.
+fn first_allowed() -> io::Result<usize> {
+    let allowed = sched_getaffinity(None)?;
+    let first = (0..CpuSet::MAX_CPU).find(|cpu| allowed.is_set(*cpu));
+    first.ok_or_else(|| io::Error::other("no processor is allowed"))
 }
 
 /// The clauses of a trial with its name.
@@ -102,7 +119,21 @@ fn told(result: &TrialResult) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rustix::thread::sched_setaffinity;
+
     use super::*;
+
+    /// Each test has a thread of its own.
+    #[test]
+    fn the_processor_of_the_loop_is_one_that_is_allowed() {
+        let allowed = sched_getaffinity(None).unwrap();
+        for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
+            let mut only = CpuSet::new();
+            only.set(cpu);
+            sched_setaffinity(None, &only).unwrap();
+            assert_eq!(first_allowed().unwrap(), cpu);
+        }
+    }
 
     #[test]
     fn one_trial_that_is_not_right_fails_the_line_and_is_told() {

@@ -79,12 +79,12 @@ impl Tries {
 
     /// The same, with another process at work beside it.
     pub fn diff_beside_busy_process(&self, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
-        self.diff_beside(Some(BusyProcess::begin), &format!("{name}-beside"), words)
+        self.diff_beside(Some(&BusyProcess::begin), &format!("{name}-beside"), words)
     }
 
-    /// The same, with a process beside it that takes what it gets of the first processor.
-    pub fn diff_beside_busy_loop(&self, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
-        self.diff_beside(Some(BusyProcess::begin_loop), name, words)
+    /// The same, with a process beside it that takes what it gets of the logical processor `cpu`.
+    pub fn diff_beside_busy_loop(&self, cpu: usize, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
+        self.diff_beside(Some(&|| BusyProcess::begin_loop(cpu)), name, words)
     }
 
     /// A figure that this program works out, as it was kept or anew.
@@ -149,7 +149,7 @@ impl Tries {
 
     fn diff_beside(
         &self,
-        busy: Option<fn() -> io::Result<BusyProcess>>,
+        busy: Option<&dyn Fn() -> io::Result<BusyProcess>>,
         name: &str,
         words: &[String],
     ) -> io::Result<Option<DiffTry>> {
@@ -171,7 +171,7 @@ impl Tries {
 
     fn kept_beside(
         &self,
-        busy: Option<fn() -> io::Result<BusyProcess>>,
+        busy: Option<&dyn Fn() -> io::Result<BusyProcess>>,
         name: &str,
         command: &str,
         words: &[String],
@@ -258,9 +258,10 @@ impl BusyProcess {
         Command::new("sh").args(["-c", script]).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
     }
 
-    /// One that always wants the first processor.
-    fn begin_loop() -> io::Result<BusyProcess> {
-        let words = ["--cpu-list", "0", "sh", "-c", "while :; do :; done"];
+    /// One that always wants the logical processor `cpu`.
+    fn begin_loop(cpu: usize) -> io::Result<BusyProcess> {
+        let cpu = cpu.to_string();
+        let words = ["--cpu-list", &cpu, "sh", "-c", "while :; do :; done"];
         Command::new("taskset").args(words).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
     }
 }
