@@ -2,10 +2,10 @@
 //!
 //! - *Duet*: two run at once, client i of both on one processor, and are compared by processor time. Interference
 //!   affects both equally. It suits clients that hardly sleep, and engines with little background work: this is
-//!   counted, and has a processor of its own while the clients share one. Beside duets each has slices by itself, as long
-//!   as was asked for, for its rates and latencies, and to check the duet. CPU time is no rate: an
-//!   engine that takes more of it may do more a second, by threads of its own. So different engines are measured in
-//!   duets only on request.
+//!   counted, and has a processor of its own while the clients share one. Beside duets each has slices by itself, as
+//!   long as was asked for, for its rates and latencies, and to check the duet. CPU time is no rate: an engine that
+//!   takes more of it may do more a second, by threads of its own. So different engines are measured in duets only on
+//!   request.
 //! - *Slices*: all are open, one at a time works for a fraction of a second, in random order; the others are frozen.
 //!   A drift of the machine affects all. It suits work that depends on processor and memory, not on storage.
 //! - *Turns*: one after the other, whole. It suits everything.

@@ -46,9 +46,9 @@ impl<'a> WarmUp<'a> {
     }
 }
 
-/// The rounds of a design, by number, each in duets or in slices. Duets stand beside the slices of their round. Where they
-/// write they come after all slices: they change the database, and by how much depends on the CPU time of an operation,
-/// so that the throughput of slices after them would be that of other work.
+/// The rounds of a design, by number, each in a duet or in slices. A duet comes before the slices of its round. Where
+/// clients write, duets come after all slices: they change the database, and by how much depends on the CPU time of an
+/// operation, so that the throughput of slices after them would be that of other work.
 fn rounds(count: u32, design: Design, write: bool) -> Vec<(u32, bool)> {
     let all = |is_duet: bool| (0..count).map(move |round| (round, is_duet));
     match (design, write) {
