@@ -31,9 +31,11 @@ impl File {
     }
 }
 
-/// The top folder.
+/// The top folder: the one above the current folder that has the gate. A path from when this was compiled would be
+/// that of another checkout where a `target` folder was copied.
 pub fn top() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    let current = std::env::current_dir().unwrap();
+    current.ancestors().find(|folder| folder.join(".ci/run").is_file()).unwrap().to_owned()
 }
 
 /// Every file that was written, sorted by path.

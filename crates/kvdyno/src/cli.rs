@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use kvdyno_install::Language;
 use kvdyno_model::TimeSpan;
-use kvdyno_report::{Diff, Format, Paper};
+use kvdyno_report::{Diff, Format, Paper, Tables};
 
 use crate::progress::MetricsTarget;
 
@@ -193,6 +193,10 @@ fn languages() -> impl TypedValueParser<Value = Language> {
     PossibleValuesParser::new(Language::ALL.iter().map(|language| language.word())).try_map(|word| word.parse())
 }
 
+fn tables() -> impl TypedValueParser<Value = Tables> {
+    PossibleValuesParser::new(Tables::ALL.iter().map(|tables| tables.word())).try_map(|word| word.parse())
+}
+
 #[derive(Debug, Args)]
 pub struct ListArguments {
     /// The format of the output
@@ -239,6 +243,13 @@ pub struct CleanArguments {
     pub dry_run: bool,
 }
 
+#[derive(Clone, Copy, Debug, Args)]
+pub struct TablesArguments {
+    /// The tables of --format table: those of rates and latencies, or all
+    #[arg(long, default_value_t = Tables::Main, value_parser = tables(), help_heading = "Output")]
+    pub tables: Tables,
+}
+
 #[derive(Debug, Args)]
 pub struct OutputArguments {
     /// The results folder, which must be new [default: results/NAME-TIME]
@@ -247,9 +258,18 @@ pub struct OutputArguments {
     /// The format of the result
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(Format::ALL), help_heading = "Output")]
     pub format: Format,
+    #[command(flatten)]
+    pub tables: TablesArguments,
     /// Write the experiment file to standard output instead of running it
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+}
+
+impl OutputArguments {
+    /// The format of the result, and the tables that it has.
+    pub fn wanted(&self) -> (Format, Tables) {
+        (self.format, self.tables.tables)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -302,6 +322,8 @@ pub struct ReportArguments {
     /// The format of the output
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(Format::ALL))]
     pub format: Format,
+    #[command(flatten)]
+    pub tables: TablesArguments,
     /// The folder for the page and the files beside it [default: report/ in the results folder]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,

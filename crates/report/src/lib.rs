@@ -29,10 +29,11 @@ use kvdyno_results::folder::ResultsFolder;
 
 pub use diff::{Diff, DiffError, DiffOutcome};
 pub use error::ReportError;
-pub use format::{Format, Screen};
+pub use format::{Format, Screen, Tables};
 pub use published::{Paper, against, can_hold};
 
 use document::Document;
+use format::ending::AnswerFiles;
 use study::{Contents, Study};
 
 /// A report in a format, and its page.
@@ -45,13 +46,27 @@ pub struct Rendered {
 }
 
 /// The report of an experiment in a format, and its page in `folder` with the files beside it, from one reading of the
-/// results.
+/// results. [`Format::Table`] has the chosen tables, and ends with the answer.
 ///
 /// # Errors
 /// If the results folder cannot be read.
-pub fn report(results: &ResultsFolder, format: Format, screen: Screen, folder: &Path) -> Result<Rendered, ReportError> {
+pub fn report(
+    results: &ResultsFolder,
+    format: Format,
+    (screen, tables): (Screen, Tables),
+    folder: &Path,
+) -> Result<Rendered, ReportError> {
     with_document(results, |document| {
-        Ok(Rendered { text: format.render(document, screen)?, page: page(document, folder) })
+        let page = page(document, folder);
+        let files = AnswerFiles { results, page: page.as_deref().ok() };
+        let text = match format {
+            Format::Table => {
+                let above = format::table::render(document, screen, tables);
+                format!("{above}\n{}", format::ending::render(document, screen, &files))
+            }
+            _ => format.render(document, screen)?,
+        };
+        Ok(Rendered { text, page })
     })
 }
 

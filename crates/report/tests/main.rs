@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests")]
 
+mod answer;
 mod charts;
 mod colours;
 mod columns;

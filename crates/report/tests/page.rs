@@ -335,7 +335,10 @@ fn files_of_others_stay_beside_the_charts() {
     foreign.iter().for_each(|(name, text)| std::fs::write(charts.join(name), text).unwrap());
     let make = || {
         let (format, screen) = (kvdyno_report::Format::Table, kvdyno_report::Screen::default());
-        kvdyno_report::report(&results, format, screen, charts.parent().unwrap()).unwrap().page.unwrap();
+        kvdyno_report::report(&results, format, (screen, kvdyno_report::Tables::All), charts.parent().unwrap())
+            .unwrap()
+            .page
+            .unwrap();
     };
     make();
     let first = names_in(&charts);

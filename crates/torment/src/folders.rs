@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kvdyno_dataset::{Stream, subseed};
-use kvdyno_report::{Format, Rendered, ReportError, Screen, report};
+use kvdyno_report::{Format, Rendered, ReportError, Screen, Tables, report};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_torment::mutation::mutated;
 
@@ -37,7 +37,8 @@ const TEMPLATE: &str = "engines = [\"faulty\", \"skeleton\"]\n[data]\nrecords = 
 /// # Panics
 /// If anything else went wrong: the program would end with exit code 1.
 fn is_reported(results: &ResultsFolder) -> bool {
-    Format::ALL.iter().all(|&format| match report(results, format, Screen::default(), &results.report_folder()) {
+    let on = (Screen::default(), Tables::All);
+    Format::ALL.iter().all(|&format| match report(results, format, on, &results.report_folder()) {
         Ok(Rendered { page: Err(error), .. }) => panic!("exit code 1: {error}"),
         Ok(rendered) => !black_box(rendered).text.is_empty(),
         Err(ReportError::Read(ReadError::Io { path, cause })) => panic!("exit code 1: {}: {cause}", path.display()),

@@ -1,9 +1,9 @@
 //! `kvdyno report`: the tables of a results folder, and its page.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use kvdyno_report::{Format, Rendered, ReportError, against, can_hold, schema};
+use kvdyno_report::{Format, Rendered, ReportError, Tables, against, can_hold, schema};
 use kvdyno_results::folder::ResultsFolder;
 
 use crate::cli::{ReportArguments, WatchArguments};
@@ -26,17 +26,21 @@ pub fn run(arguments: ReportArguments) -> Result<(), Error> {
         kvdyno_report::write_parquet(&results, folder)?;
     }
     let out = arguments.out.as_deref();
-    let Some(paper) = arguments.against else { return show(&results, arguments.format, out) };
+    let wanted = (arguments.format, arguments.tables.tables);
+    let Some(paper) = arguments.against else { return show(&results, wanted, out) };
     let folder = out.map_or_else(|| results.report_folder(), Path::to_owned);
-    show_rendered(&results, against(&results, paper, arguments.format, screen(), &folder)?, out)
+    let report = against(&results, paper, arguments.format, screen(), &folder)?;
+    let page = show_rendered(&results, report, out)?;
+    tell(format_args!("charts: {}", page.display()));
+    Ok(())
 }
 
 /// After a run: prints the tables and makes the page, as far as the user wants to be told.
-pub fn show_ended(results: &ResultsFolder, format: Format, watch: &WatchArguments) -> Result<(), Error> {
+pub fn show_ended(results: &ResultsFolder, wanted: (Format, Tables), watch: &WatchArguments) -> Result<(), Error> {
     if watch.tells() {
-        return show(results, format, None);
+        return show(results, wanted, None);
     }
-    let report = kvdyno_report::report(results, format, screen(), &results.report_folder())?;
+    let report = report(results, wanted, &results.report_folder())?;
     let page = report.page.map_err(|error| Error::NoPage { error, root: results.root().to_owned() })?;
     match watch.json {
         false => print_painted(&report.text),
@@ -49,17 +53,25 @@ pub fn show_ended(results: &ResultsFolder, format: Format, watch: &WatchArgument
 
 /// Prints the tables, and makes the page in `out`, else in the results folder. The tables are printed even where the
 /// page cannot be written.
-pub fn show(results: &ResultsFolder, format: Format, out: Option<&Path>) -> Result<(), Error> {
+pub fn show(results: &ResultsFolder, wanted: (Format, Tables), out: Option<&Path>) -> Result<(), Error> {
     let folder = out.map_or_else(|| results.report_folder(), Path::to_owned);
-    show_rendered(results, kvdyno_report::report(results, format, screen(), &folder)?, out)
+    let page = show_rendered(results, report(results, wanted, &folder)?, out)?;
+    // A table ends with it.
+    if wanted.0 != Format::Table {
+        tell(format_args!("charts: {}", page.display()));
+    }
+    Ok(())
 }
 
-fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) -> Result<(), Error> {
+fn report(results: &ResultsFolder, (format, tables): (Format, Tables), folder: &Path) -> Result<Rendered, ReportError> {
+    kvdyno_report::report(results, format, (screen(), tables), folder)
+}
+
+/// Prints a report, and says where its page is.
+fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) -> Result<PathBuf, Error> {
     print_painted(&report.text)?;
-    let page = report.page.map_err(|error| match (error, out) {
+    report.page.map_err(|error| match (error, out) {
         (error @ ReportError::Write { .. }, None) => Error::NoPage { error, root: results.root().to_owned() },
         (error, _) => Error::Report(error),
-    })?;
-    tell(format_args!("charts: {}", page.display()));
-    Ok(())
+    })
 }

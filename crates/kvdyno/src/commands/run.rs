@@ -12,7 +12,7 @@ use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::text::of_the_rest;
 use kvdyno_model::{FilePath, TimeSpan};
 use kvdyno_plan::{Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
-use kvdyno_report::Format;
+use kvdyno_report::{Format, Tables};
 use kvdyno_results::SavedPlan;
 use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
@@ -30,7 +30,7 @@ use crate::progress::Watchers;
 /// Runs the command.
 pub fn run(arguments: RunArguments) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, &arguments.erase, &arguments.watch)?.report(arguments.output.format, &arguments.watch);
+        return resume(folder, &arguments.erase, &arguments.watch)?.report(arguments.output.wanted(), &arguments.watch);
     }
     let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
@@ -170,8 +170,8 @@ pub struct EndedRun {
 }
 
 impl EndedRun {
-    fn report(&self, format: Format, watch: &WatchArguments) -> Result<(), Error> {
-        report::show_ended(&self.results, format, watch)?;
+    fn report(&self, wanted: (Format, Tables), watch: &WatchArguments) -> Result<(), Error> {
+        report::show_ended(&self.results, wanted, watch)?;
         match self.summary.failed {
             0 => Ok(()),
             failed => Err(Error::Trials { failed, ended: self.summary.ended }),
@@ -187,7 +187,7 @@ pub fn start(
     watch: &WatchArguments,
 ) -> Result<(), Error> {
     match measure(experiment, file, (output.out.as_deref(), output.dry_run), watch)? {
-        Some(ended) => ended.report(output.format, watch),
+        Some(ended) => ended.report(output.wanted(), watch),
         None => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use super::trials::{CellSummary, TrialTable};
 use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::study::Study;
 use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, processors, relatives, versions};
-use crate::verdicts::{PairSummary, RankingSummary, groups, pairs, rankings};
+use crate::verdicts::{Answer, PairSummary, RankingSummary, answer, groups, pairs, rankings, terms};
 use crate::words::title;
 
 /// A report, in no format yet.
@@ -45,6 +45,8 @@ pub(crate) struct Document<'a> {
     pub(crate) doubts_of_trials: Vec<Remark>,
     /// Remarks of the trials.
     pub(crate) notes: Vec<Remark>,
+    /// The verdicts in short.
+    pub(crate) answer: Answer,
     /// Tables and charts.
     pub(crate) sections: Vec<Section<'a>>,
     /// The loads.
@@ -88,6 +90,7 @@ impl<'a> Document<'a> {
             doubts: doubts(study),
             doubts_of_trials: doubts_of_trials(study),
             notes: notes(study),
+            answer: answer(&groups, &terms(study)),
             sections: sections(study, &groups),
             load: TrialTable::of(study, Phase::Load),
             run: TrialTable::of(study, Phase::Run),

@@ -21,6 +21,8 @@ pub(crate) struct Section<'a> {
 pub(crate) enum Block<'a> {
     /// A table.
     Table(Grid),
+    /// A table that text has where all are wanted.
+    MoreTable(Grid),
     /// A table that only a page has space for.
     Details(Grid),
     /// Charts, where the format can show them.
@@ -66,10 +68,11 @@ impl<'a> Section<'a> {
         Section { id: id.into(), heading: heading.into(), names_tables: true, text: "", blocks }
     }
 
-    /// Its tables for text.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &Grid> {
-        self.blocks.iter().filter_map(|block| match block {
+    /// Its tables for text: all of them, or those that answer its question.
+    pub(crate) fn tables(&self, is_all: bool) -> impl Iterator<Item = &Grid> {
+        self.blocks.iter().filter_map(move |block| match block {
             Block::Table(grid) => Some(grid),
+            Block::MoreTable(grid) => Some(grid).filter(|_| is_all),
             _ => None,
         })
     }

@@ -4,6 +4,7 @@ use kvdyno_results::Side;
 
 use super::section::{Block, Section};
 use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
+use crate::grid::Grid;
 use crate::study::Study;
 use crate::tables::{
     engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, relative_grids, run,
@@ -26,7 +27,7 @@ pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]
     sections.extend(environment(study).map(|grid| Section {
         text: "The environment of the trials, read from the kernel while they ran: not as it was requested. Pages by \
                node, the share of memory that each NUMA node gave, and the cached part are of the runs.",
-        ..Section::new("environment", grid.title.clone(), vec![untitled(grid)])
+        ..Section::new("environment", grid.title.clone(), vec![Block::MoreTable(without_title(grid))])
     }));
     let settings: Vec<Block<'a>> = engine_settings(study).into_iter().map(Block::Details).collect();
     sections.extend((!settings.is_empty()).then(|| Section {
@@ -37,15 +38,18 @@ pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]
 }
 
 /// A table whose title is the section's heading.
-fn untitled<'a>(mut grid: crate::grid::Grid) -> Block<'a> {
-    grid.title = String::new();
-    Block::Table(grid)
+fn untitled<'a>(grid: Grid) -> Block<'a> {
+    Block::Table(without_title(grid))
+}
+
+fn without_title(grid: Grid) -> Grid {
+    Grid { title: String::new(), ..grid }
 }
 
 fn load_section<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
     let mut blocks = vec![Block::Charts(ChartReference::new(study, "", ChartKind::Load)), untitled(load(study)?)];
-    blocks.extend(load_storage(study).map(Block::Table));
-    blocks.extend(load_amplification(study).map(Block::Table));
+    blocks.extend(load_storage(study).map(Block::MoreTable));
+    blocks.extend(load_amplification(study).map(Block::MoreTable));
     Some(Section::new("load", "Load", blocks))
 }
 
@@ -61,11 +65,11 @@ fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: Strin
     blocks.extend(matrices(study, groups, name).into_iter().map(Block::Table));
     blocks.push(Block::Table(run(study, name)));
     blocks.push(charts(ChartKind::Cpu));
-    blocks.extend(run_cpu(study, name).map(Block::Table));
-    blocks.extend(run_storage(study, name).map(Block::Table));
+    blocks.extend(run_cpu(study, name).map(Block::MoreTable));
+    blocks.extend(run_storage(study, name).map(Block::MoreTable));
     blocks.push(charts(ChartKind::Storage));
     blocks.push(charts(ChartKind::Amplification));
-    blocks.extend(run_amplification(study, name).map(Block::Table));
+    blocks.extend(run_amplification(study, name).map(Block::MoreTable));
     blocks.extend(Side::ALL.map(|side| charts(ChartKind::Latency(side))));
     blocks.extend(Side::ALL.map(|side| charts(ChartKind::LatencyCurve(side))));
     blocks.extend(latencies(study, name).map(Block::Details));

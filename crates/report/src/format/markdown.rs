@@ -46,7 +46,7 @@ fn remarks(document: &Document<'_>) -> String {
 /// A section that has tables.
 fn section(section: &Section<'_>) -> String {
     let sentences: String = section.paragraphs().map(sentences).collect();
-    let contents = section.tables().map(tables).fold(sentences, |all, table| all + &table);
+    let contents = section.tables(true).map(tables).fold(sentences, |all, table| all + &table);
     if contents.is_empty() { contents } else { format!("## {}\n\n{contents}", markdown(&section.heading)) }
 }
 

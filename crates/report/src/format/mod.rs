@@ -4,6 +4,7 @@
 mod blocks;
 mod chart_sheets;
 pub(crate) mod csv;
+pub(crate) mod ending;
 pub(crate) mod json;
 pub(crate) mod markdown;
 pub(crate) mod ods;
@@ -17,6 +18,7 @@ pub(crate) mod table;
 use crate::document::Document;
 use crate::error::ReportError;
 pub use screen::Screen;
+pub use table::Tables;
 
 kvdyno_model::words! {
     /// A format of a report, or of another page of the program.
@@ -33,10 +35,10 @@ kvdyno_model::words! {
 }
 
 impl Format {
-    /// The screen is for tables alone.
+    /// The screen is for tables alone, of which all come.
     pub(crate) fn render(self, document: &Document<'_>, screen: Screen) -> Result<String, ReportError> {
         match self {
-            Format::Table => Ok(table::render(document, screen)),
+            Format::Table => Ok(table::render(document, screen, Tables::All)),
             Format::Csv => csv::render(document),
             Format::Json => json::render(document),
             Format::Markdown => Ok(markdown::render(document)),

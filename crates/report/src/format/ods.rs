@@ -78,7 +78,7 @@ fn sheets(document: &Document<'_>) -> Result<Vec<Sheet>, ReportError> {
         trials("runs", &document.run),
     ];
     for section in &document.sections {
-        sheets.extend(section.tables().map(|grid| of_grid(section.title_of(grid), grid)));
+        sheets.extend(section.tables(true).map(|grid| of_grid(section.title_of(grid), grid)));
     }
     for section in &document.sections {
         sheets.extend(of_charts(section)?);

@@ -170,7 +170,7 @@ impl PageBlock {
     /// None of what is for text alone.
     fn of(block: &Block<'_>) -> Result<Option<PageBlock>, ReportError> {
         Ok(Some(match block {
-            Block::Table(grid) => PageBlock::Table(grid.clone()),
+            Block::Table(grid) | Block::MoreTable(grid) => PageBlock::Table(grid.clone()),
             Block::Details(grid) if grid.title.is_empty() => PageBlock::Table(grid.clone()),
             Block::Details(grid) => PageBlock::Folded(grid.clone()),
             Block::TextParagraph(_) => return Ok(None),

@@ -15,22 +15,34 @@ use crate::remarks::Remark;
 /// No borders, a rule under the heads.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-const BOLD: Style = Style::new().bold();
+pub(super) const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default();
 const BOLD_YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The tables, with the experiment's setting above and doubts and notes beneath.
-pub(crate) fn render(document: &Document<'_>, screen: Screen) -> String {
+kvdyno_model::words! {
+    /// The tables of a report on a terminal.
+    pub enum Tables: "a choice of tables", "TABLES" {
+        /// Rates and latencies.
+        Main = "main",
+        /// Those of CPU time, storage, amplification and environment, too.
+        All = "all",
+    }
+}
+
+/// The tables beneath the experiment's setting, then notes, doubts and verdicts: of what scrolls away, a reader misses
+/// the first the least.
+pub(crate) fn render(document: &Document<'_>, screen: Screen, extent: Tables) -> String {
     let mut paragraphs = vec![heading(document, screen)];
-    paragraphs.extend(document.sections.iter().flat_map(|section| contents(section, screen)));
-    paragraphs.extend(remarks("Doubts", &document.doubts, screen));
+    paragraphs.extend(document.sections.iter().flat_map(|section| tables(section, screen, extent)));
     paragraphs.extend(remarks("Notes", &document.notes, screen));
+    paragraphs.extend(remarks("Doubts", &document.doubts, screen));
+    paragraphs.extend(document.sections.iter().filter_map(|section| sentences(section, screen)));
     paragraphs.join("\n\n") + "\n"
 }
 
 /// Every table of some sections.
 pub(crate) fn render_sections(sections: &[Section<'_>], screen: Screen) -> String {
-    sections.iter().flat_map(|section| tables(section, screen)).collect::<Vec<_>>().join("\n\n")
+    sections.iter().flat_map(|section| tables(section, screen, Tables::All)).collect::<Vec<_>>().join("\n\n")
 }
 
 fn heading(document: &Document<'_>, screen: Screen) -> String {
@@ -50,13 +62,7 @@ fn heading(document: &Document<'_>, screen: Screen) -> String {
     text
 }
 
-/// The sentences of a section beneath its heading, and its tables.
-fn contents(section: &Section<'_>, screen: Screen) -> Vec<String> {
-    let mut contents: Vec<String> = sentences(section, screen).into_iter().collect();
-    contents.extend(tables(section, screen));
-    contents
-}
-
+/// The sentences of a section beneath its heading.
 fn sentences(section: &Section<'_>, screen: Screen) -> Option<String> {
     let mut text = painted(&section.heading, BOLD, screen);
     let heading = text.len();
@@ -81,7 +87,8 @@ const PIECES: [(&str, ColumnGroup); 2] =
     [("rates and latencies", ColumnGroup::Rates), ("what it cost", ColumnGroup::Costs)];
 
 /// The tables of a section, each with its title. One that is wider than a screen comes in pieces.
-fn tables(section: &Section<'_>, screen: Screen) -> Vec<String> {
+fn tables(section: &Section<'_>, screen: Screen, extent: Tables) -> Vec<String> {
+    let is_all = extent == Tables::All;
     let groups = [ColumnGroup::Names, ColumnGroup::Rates, ColumnGroup::Costs];
     let pieces = |grid: &Grid| -> Vec<String> {
         let title = section.title_of(grid);
@@ -89,9 +96,9 @@ fn tables(section: &Section<'_>, screen: Screen) -> Vec<String> {
             return vec![table(&title, &grid.of_columns(&groups), screen)];
         }
         let piece = |(name, group)| table(&format!("{title}: {name}"), &piece_of(grid, group), screen);
-        PIECES.into_iter().map(piece).collect()
+        PIECES.into_iter().take(if is_all { PIECES.len() } else { 1 }).map(piece).collect()
     };
-    section.tables().flat_map(pieces).collect()
+    section.tables(is_all).flat_map(pieces).collect()
 }
 
 fn piece_of(grid: &Grid, group: ColumnGroup) -> Grid {
@@ -182,7 +189,7 @@ fn remarks(title: &str, remarks: &[Remark], screen: Screen) -> Option<String> {
 }
 
 /// Lines with the terminal's codes, if it shows them.
-fn painted(text: &str, style: Style, screen: Screen) -> String {
+pub(super) fn painted(text: &str, style: Style, screen: Screen) -> String {
     let text = text.split('\n').map(plain).collect::<Vec<_>>().join("\n");
     if screen.colour { format!("{style}{text}{style:#}") } else { text }
 }

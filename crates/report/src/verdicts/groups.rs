@@ -8,7 +8,7 @@ use kvdyno_analysis::verdicts::{
 use kvdyno_analysis::{Cell, SameWork, same_work};
 use kvdyno_results::{Phase, Side};
 
-use super::sentences::{but, reservations, sentence};
+use super::sentences::{but, is_of, reservations, sentence};
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
 
@@ -97,13 +97,23 @@ impl<'r> VerdictGroup<'_, 'r> {
 
     /// A comparison of two of them in a sentence, with what speaks against it.
     pub(crate) fn sentence(&self, pairing: &Pairing) -> String {
-        let names = (self.name(pairing.one), self.name(pairing.other));
+        let said = self.short_sentence(pairing, (self.name(pairing.one), self.name(pairing.other)));
+        let cells = [pairing.one, pairing.other].map(|index| (self.name(index), &self.cells[index].weaknesses[..]));
+        said + &reservations(&pairing.comparison, self.compared, cells)
+    }
+
+    /// The same with these names, and without what speaks against the figures.
+    pub(crate) fn short_sentence(&self, pairing: &Pairing, names: (&str, &str)) -> String {
         let said = sentence(self.verb(self.compared), names, &pairing.comparison);
         let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {
             but(&sentence(self.verb(compared), names, &comparison), (self.compared, compared))
         });
-        let cells = [pairing.one, pairing.other].map(|index| (self.name(index), &self.cells[index].weaknesses[..]));
-        said + &against + &reservations(&pairing.comparison, self.compared, cells)
+        said + &against
+    }
+
+    /// Whether something speaks against the figures of a setup.
+    pub(crate) fn has_reservations(&self, index: usize) -> bool {
+        self.cells[index].weaknesses.iter().any(|weakness| is_of(weakness, self.compared))
     }
 
     /// The other aspect by which the verdict on two is the opposite.
@@ -129,11 +139,15 @@ impl<'r> VerdictGroup<'_, 'r> {
         }
     }
 
+    /// Whether it is by the throughput of one of two sides.
+    pub(crate) fn has_sides(&self) -> bool {
+        self.others.iter().any(|(compared, _)| compared.figure() == VerdictFigure::Throughput)
+    }
+
     /// The title over verdicts, with their figure: `readrandom, 1 reader, by throughput`. Where both sides work it says
     /// of which: `readwhilewriting, 4 readers, 1 writer, by throughput of reads`.
     pub(crate) fn heading(&self) -> String {
-        let has_sides = self.others.iter().any(|(compared, _)| compared.figure() == VerdictFigure::Throughput);
-        let side = match self.side().filter(|_| has_sides) {
+        let side = match self.side().filter(|_| self.has_sides()) {
             Some(Side::Reads) => " of reads",
             Some(Side::Writes) => " of writes",
             None => "",

@@ -116,6 +116,11 @@ pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comp
     format!("{after} {verb}s {how} {before}{ends}, {}", repeats(comparison.repeats))
 }
 
+/// How far the first is from the second: `3.50x`.
+pub(crate) fn far(comparison: &Comparison) -> String {
+    format!("{}x", times(comparison.ratio.unwrap_or(1.0)))
+}
+
 /// The end of a sentence whose verdict another aspect of the same work contradicts; `other` is the sentence of that.
 pub(crate) fn but(other: &str, aspects: (Aspect, Aspect)) -> String {
     let is_of_sides = matches!(aspects, (Aspect::Throughput(_), Aspect::Throughput(_)));
@@ -134,10 +139,7 @@ pub(crate) fn reservations(
         Some(bias) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
         None => String::new(),
     };
-    let counts = |weakness: &&Weakness| match compared {
-        Aspect::Throughput(compared) => weakness.side.is_none_or(|side| side == compared),
-        Aspect::CpuTime => weakness.side.is_none(),
-    };
+    let counts = |weakness: &&Weakness| is_of(weakness, compared);
     let first = of_one.iter().filter(counts).filter_map(|weakness| match of_other.contains(weakness) {
         true => weakness.of_both.as_ref().map(|predicate| format!("; both {predicate}")),
         false => Some(format!("; {one} {}", weakness.of_one)),
@@ -145,6 +147,14 @@ pub(crate) fn reservations(
     let alone = of_other.iter().filter(counts).filter(|weakness| !of_one.contains(weakness));
     let second = alone.map(|weakness| format!("; {other} {}", weakness.of_one));
     bias + &first.chain(second).collect::<String>()
+}
+
+/// Whether it speaks against figures of an aspect.
+pub(crate) fn is_of(weakness: &Weakness, compared: Aspect) -> bool {
+    match compared {
+        Aspect::Throughput(compared) => weakness.side.is_none_or(|side| side == compared),
+        Aspect::CpuTime => weakness.side.is_none(),
+    }
 }
 
 /// `: the interval is too wide`; nothing where the number of repeats says it.

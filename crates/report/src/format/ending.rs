@@ -1,0 +1,96 @@
+//! The end of a report on a terminal: its answer, which the last screen shows whole.
+
+use std::path::Path;
+
+use kvdyno_model::text::counted;
+use kvdyno_results::folder::ResultsFolder;
+
+use super::Screen;
+use super::table::{BOLD, painted};
+use crate::document::Document;
+use crate::verdicts::{Answer, GroupAnswer};
+
+/// Lines of the answer at the most: a terminal of 24 shows them all, with a prompt.
+const MOST_LINES: usize = 15;
+
+/// The files that the answer names.
+pub(crate) struct AnswerFiles<'a> {
+    /// The results folder.
+    pub(crate) results: &'a ResultsFolder,
+    /// The page; absent if it could not be written.
+    pub(crate) page: Option<&'a Path>,
+}
+
+/// The verdicts in short, those that are decided first; what speaks against figures, as counts; where everything is, and
+/// the command that repeats it.
+pub(crate) fn render(document: &Document<'_>, screen: Screen, files: &AnswerFiles<'_>) -> String {
+    let answer = &document.answer;
+    let legend = if answer.legend.is_empty() { String::new() } else { format!(" ({})", answer.legend) };
+    let title = screen.broken(&format!("Answer{legend}"), "  ");
+    let end: Vec<String> = untold(answer).into_iter().chain(counts(document)).collect();
+    let end: Vec<String> = end.into_iter().map(|line| screen.broken(&line, "  ")).chain(paths(files)).collect();
+    let space = MOST_LINES.saturating_sub(rows(&[title.clone()], screen) + rows(&end, screen));
+    let lines = [painted(&title, BOLD, screen)].into_iter().chain(verdicts(answer, screen, space)).chain(end);
+    lines.collect::<Vec<_>>().join("\n") + "\n"
+}
+
+/// The verdicts in at most `space` rows: in sentences, or else the order of each group, or of as many as there is space
+/// for.
+fn verdicts(answer: &Answer, screen: Screen, space: usize) -> Vec<String> {
+    let broken = |line: String| screen.broken(&line, "  ");
+    let is_single = answer.groups.len() == 1;
+    let sentences = |group: &GroupAnswer| -> Vec<String> {
+        let title = format!("{}:", group.title);
+        let title = Some(title).filter(|_| !is_single && !group.sentences.is_empty());
+        title.into_iter().chain(group.sentences.iter().map(|one| format!("- {one}"))).map(broken).collect()
+    };
+    let sentences: Vec<String> = answer.groups.iter().flat_map(sentences).collect();
+    let order = |group: &GroupAnswer| broken(format!("{}: {}", group.title, group.order));
+    let orders: Vec<String> = answer.groups.iter().map(order).collect();
+    if !sentences.is_empty() && rows(&sentences, screen) <= space {
+        return sentences;
+    }
+    if rows(&orders, screen) <= space {
+        return orders;
+    }
+    let mut used = 1;
+    let fits = |order: &&String| {
+        used += rows(std::slice::from_ref(*order), screen);
+        used <= space
+    };
+    let mut shown: Vec<String> = orders.iter().take_while(fits).cloned().collect();
+    shown.push(format!("and {} more, above", orders.len() - shown.len()));
+    shown
+}
+
+/// `Cannot tell 4 of 14 pairs: the interval is too wide (3), a trial failed (1); --repeat 12 may help`.
+fn untold(answer: &Answer) -> Option<String> {
+    let reasons: Vec<String> = answer.untold.iter().map(|(why, count)| format!("{why} ({count})")).collect();
+    let count: usize = answer.untold.iter().map(|(_, count)| count).sum();
+    let help = Some(&answer.help).filter(|help| !help.is_empty()).map_or(String::new(), |help| format!("; {help}"));
+    let pairs =
+        if answer.pairs == 1 { "the one pair".to_owned() } else { format!("{count} of {} pairs", answer.pairs) };
+    (count > 0).then(|| format!("Cannot tell {pairs}: {}{help}", reasons.join(", ")))
+}
+
+/// `2 failed trials, 20 doubts, 30 notes: above, and on the page`.
+fn counts(document: &Document<'_>) -> Option<String> {
+    let all = [("failed trial", document.failed), ("doubt", document.doubts.len()), ("note", document.notes.len())];
+    let told: Vec<String> =
+        all.into_iter().filter(|(_, count)| *count > 0).map(|(name, count)| counted(count, name)).collect();
+    (!told.is_empty()).then(|| format!("{}: above, and on the page", told.join(", ")))
+}
+
+fn paths(files: &AnswerFiles<'_>) -> Vec<String> {
+    let results = files.results.root().display();
+    let page = files.page.map(|page| format!("charts: {}", page.display()));
+    let more = format!("more tables: kvdyno report {results} --tables all");
+    let repeat = format!("again: kvdyno run {}", files.results.experiment_file().display());
+    page.into_iter().chain([more, repeat]).collect()
+}
+
+/// The rows that lines take on a screen.
+fn rows(lines: &[String], screen: Screen) -> usize {
+    let of_line = |line: &str| line.chars().count().div_ceil(screen.columns()).max(1);
+    lines.iter().flat_map(|line| line.split('\n')).map(of_line).sum()
+}

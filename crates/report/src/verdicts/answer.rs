@@ -1,0 +1,123 @@
+//! The verdicts in short: what the last screen of a terminal has space for.
+
+use kvdyno_analysis::verdicts::{Comparison, Looks, Pairing, Terms, Unsure, Verdict, VerdictFigure};
+use kvdyno_results::Side;
+
+use super::groups::VerdictGroup;
+use super::sentences::{far, per_cent};
+use crate::grid::UNSTEADY;
+use crate::order::distinct;
+
+/// The verdicts of a study in short.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// Each group, the one with the largest share of decided pairs first.
+    pub(crate) groups: Vec<GroupAnswer>,
+    /// Pairs of neighbours.
+    pub(crate) pairs: usize,
+    /// Those of which nothing can be told, by their reason, the most frequent first.
+    pub(crate) untold: Vec<(Unsure, usize)>,
+    /// The thing that may decide them; empty if nothing is known to.
+    pub(crate) help: String,
+    /// The meaning of the marks in it; empty if it has none.
+    pub(crate) legend: String,
+}
+
+/// The verdicts of a group in short.
+#[derive(Debug)]
+pub(crate) struct GroupAnswer {
+    /// `readwhilewriting, 4 readers, 1 writer, reads`.
+    pub(crate) title: String,
+    /// `lmdb 3.50x > leveldb† 1.27x > bdb ? rocksdb`.
+    pub(crate) order: String,
+    /// A sentence for each decided pair of neighbours.
+    pub(crate) sentences: Vec<String>,
+    pairs: usize,
+}
+
+/// The answer of some groups, whose comparisons have these terms.
+pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> Answer {
+    let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));
+    let reasons: Vec<Unsure> = neighbours().filter_map(|one| one.unsure).collect();
+    let kinds = distinct(reasons.iter().map(std::mem::discriminant));
+    let of_kind = |kind| {
+        let mut same = reasons.iter().filter(|one| std::mem::discriminant(*one) == kind);
+        Some((*same.next()?, same.count() + 1))
+    };
+    let mut untold: Vec<(Unsure, usize)> = kinds.into_iter().filter_map(of_kind).collect();
+    untold.sort_by_key(|(_, count)| usize::MAX - count);
+    let mut answers: Vec<GroupAnswer> = groups.iter().filter(|group| group.has_order()).map(of_group).collect();
+    answers.sort_by_key(|one| one.pairs - one.sentences.len());
+    let is_doubted = answers.iter().any(|one| one.order.contains(UNSTEADY));
+    let is_untold = answers.iter().any(|one| one.order.contains('?'));
+    let is_same = answers.iter().any(|one| one.order.contains('≈'));
+    let legend = [
+        is_same.then(|| format!("≈ the same within {} %", per_cent(terms.detect))),
+        is_untold.then(|| "? cannot tell".to_owned()),
+        is_doubted.then(|| format!("{UNSTEADY} with reservations: see the verdicts above")),
+    ];
+    Answer {
+        help: help(neighbours(), terms),
+        pairs: neighbours().count(),
+        untold,
+        groups: answers,
+        legend: legend.into_iter().flatten().collect::<Vec<_>>().join("; "),
+    }
+}
+
+impl VerdictGroup<'_, '_> {
+    fn has_order(&self) -> bool {
+        self.verdicts.order.len() > 1
+    }
+
+    /// The name of a setup, with a mark if its sentences have reservations.
+    fn marked(&self, index: usize) -> String {
+        let mark = if self.has_reservations(index) { UNSTEADY } else { "" };
+        format!("{}{mark}", self.name(index))
+    }
+}
+
+fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
+    let decided = || group.verdicts.neighbours().filter(|pair| pair.comparison.verdict.is_decided());
+    let said = |pair: &Pairing| group.short_sentence(pair, (&group.marked(pair.one), &group.marked(pair.other)));
+    let by = match (group.figure(), group.side().filter(|_| group.has_sides())) {
+        (VerdictFigure::CpuTime, _) => format!(", {}", VerdictFigure::CpuTime.name()),
+        (_, Some(Side::Reads)) => ", reads".to_owned(),
+        (_, Some(Side::Writes)) => ", writes".to_owned(),
+        _ => String::new(),
+    };
+    GroupAnswer {
+        title: group.title() + &by,
+        order: order(group),
+        sentences: decided().map(said).collect(),
+        pairs: group.verdicts.neighbours().count(),
+    }
+}
+
+/// The order, with the distance of each from the next where that is decided.
+fn order(group: &VerdictGroup<'_, '_>) -> String {
+    let mut line = group.verdicts.order.first().map_or(String::new(), |first| group.marked(*first));
+    for Pairing { other, comparison, .. } in group.verdicts.neighbours() {
+        line += &match comparison.verdict {
+            Verdict::Faster => format!(" {} >", far(comparison)),
+            Verdict::Slower => format!(" {} <", far(&comparison.reversed())),
+            Verdict::Same => " ≈".to_owned(),
+            Verdict::CannotTell => " ?".to_owned(),
+        };
+        line += &format!(" {}", group.marked(*other));
+    }
+    line
+}
+
+/// What may decide the open ones of some comparisons.
+fn help<'c>(comparisons: impl Iterator<Item = &'c Comparison>, terms: &Terms) -> String {
+    let open: Vec<&Comparison> = comparisons.filter(|one| one.is_open()).collect();
+    let has = |unsure: Unsure| open.iter().any(|one| one.unsure == Some(unsure));
+    let repeats = open.iter().map(|one| one.repeats).max();
+    match (repeats, terms.looks) {
+        (None, _) => String::new(),
+        _ if has(Unsure::Interference) => "a quieter machine may help".to_owned(),
+        (Some(_), Looks::AfterEach) => "a longer --budget may help".to_owned(),
+        (Some(repeats), Looks::Once) => format!("--repeat {} may help", (2 * repeats).max(5)),
+    }
+}
