@@ -16,37 +16,27 @@ pub struct KnownOfEngines {
     slow: Vec<SlowCheck>,
 }
 
-/// Checks that an engine fails, for a reason that no adapter can mend.
+/// Checks of an engine, with what is known of them.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KnownFailure {
+pub struct KnownChecks<T> {
     /// Its name, or NAME:PRESET. A name alone is meant with every preset.
     pub engine: String,
-    /// The version of the engine that was seen to fail, as the engine says it; `7.8.*`: all that begin so.
+    /// The version of the engine that it was seen in, as the engine says it; `7.8.*`: all that begin so.
     pub version: String,
     /// The checks.
     pub checks: Vec<String>,
     /// The behaviour of the engine that makes it so.
     pub reason: String,
-    /// Time limit of such a check, if it fails by never ending.
-    pub timeout: Option<TimeSpan<1>>,
+    /// Time limit of such a check.
+    pub timeout: T,
 }
 
-/// Checks that a sound engine passes, though not in the time that others need.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SlowCheck {
-    /// The engine, as for a failure.
-    pub engine: String,
-    /// The version, as for a failure.
-    pub version: String,
-    /// The checks.
-    pub checks: Vec<String>,
-    /// The behaviour of the engine that makes it so.
-    pub reason: String,
-    /// Least time limit of such a check.
-    pub timeout: TimeSpan<1>,
-}
+/// Checks that an engine fails, for a reason that no adapter can mend; with a time limit if they fail by never ending.
+pub type KnownFailure = KnownChecks<Option<TimeSpan<1>>>;
+
+/// Checks that a sound engine passes, though not in the time that others need; with the least time limit.
+pub type SlowCheck = KnownChecks<TimeSpan<1>>;
 
 impl KnownOfEngines {
     /// The list that comes with this program.
@@ -62,28 +52,24 @@ impl KnownOfEngines {
     /// Why this engine, named as a user names it, fails a check in this version; absent if that is not known. Adapters
     /// that are given by path have no known failures.
     pub fn failure(&self, engine: &EngineName, version: &str, check: &str) -> Option<&KnownFailure> {
-        let of = |entry: &&KnownFailure| is_meant(&entry.engine, &entry.version, engine, version);
-        self.failure.iter().filter(of).find(|entry| entry.checks.iter().any(|name| name == check))
+        self.failure.iter().find(|entry| entry.is_about(engine, version, check))
     }
 
     /// The reason why a check is slow in this engine.
     pub fn slow(&self, engine: &EngineName, version: &str, check: &str) -> Option<&SlowCheck> {
-        let of = |entry: &&SlowCheck| is_meant(&entry.engine, &entry.version, engine, version);
-        self.slow.iter().filter(of).find(|entry| entry.checks.iter().any(|name| name == check))
+        self.slow.iter().find(|entry| entry.is_about(engine, version, check))
     }
 }
 
-/// Whether an entry for `entry` in versions like `pattern` applies to `engine` in `version`.
-fn is_meant(entry: &str, pattern: &str, engine: &EngineName, version: &str) -> bool {
-    let (name, preset) = entry.split_once(':').map_or((entry, None), |(name, preset)| (name, Some(preset)));
-    let preset_fits = preset.is_none_or(|preset| engine.preset.as_deref() == Some(preset));
-    name == engine.adapter && preset_fits && version_fits(pattern, version)
-}
-
-fn version_fits(pattern: &str, version: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(beginning) => version.starts_with(beginning),
-        None => version == pattern,
+impl<T> KnownChecks<T> {
+    fn is_about(&self, engine: &EngineName, version: &str, check: &str) -> bool {
+        let (name, preset) = self.engine.split_once(':').map_or((&*self.engine, None), |(name, of)| (name, Some(of)));
+        let preset_fits = preset.is_none_or(|preset| engine.preset.as_deref() == Some(preset));
+        let version_fits = match self.version.strip_suffix('*') {
+            Some(beginning) => version.starts_with(beginning),
+            None => version == self.version,
+        };
+        name == engine.adapter && preset_fits && version_fits && self.checks.iter().any(|name| name == check)
     }
 }
 

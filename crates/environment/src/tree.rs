@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use kvdyno_model::IndexList;
+
 /// The folders that contain `proc`, `sys` and `etc`. Missing or unreadable files are `None`: containers show a part of
 /// them.
 #[derive(Clone, Debug)]
@@ -52,12 +54,10 @@ impl Tree {
 
 /// The numbers in a kernel's list: `0-3,8,10-11`. `None` for what is no such list.
 pub(crate) fn number_list(text: &str) -> Option<Vec<u32>> {
-    let mut numbers = Vec::new();
-    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        numbers.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
+    match text.trim() {
+        "" => Some(Vec::new()),
+        list => list.parse::<IndexList>().ok().map(|list| list.as_slice().to_vec()),
     }
-    Some(numbers)
 }
 
 /// The value of the first line `key: value`, as `/proc/cpuinfo` and `/proc/meminfo` write them.

@@ -135,11 +135,7 @@ fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream, count: 
         let lab = KilledRun::new(kvdyno, sort)?;
         let mut before = SavedResults::new();
         while left > 0 && before.len() < lab.planned()?.unwrap_or(usize::MAX) {
-            let mut child = lab.go_on()?;
-            lab.wait_until_begun(&mut child)?;
-            sleep(Duration::from_millis(random.below(LATEST)));
-            child.kill()?;
-            child.wait()?;
+            lab.is_killed(random)?;
             (left, count.kills) = (left - 1, count.kills + 1);
             before = lab.unchanged(before, &mut count.misses)?;
         }
@@ -148,7 +144,7 @@ fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream, count: 
         count.runs += 1;
         count.results += after.len() as u64;
         lab.is_whole(status, &after, &mut count.misses)?;
-        lab.is_given_back(&mut count.misses);
+        lab.is_given_back(&mut count.misses)?;
     }
     Ok(())
 }
@@ -164,17 +160,13 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
     let mut random = Stream::new(subseed(arguments.seed, &[3]));
     for run in 0..arguments.runs.div_ceil(10) {
         let lab = KilledRun::new(kvdyno, SORTS[(run % SORTS.len() as u64) as usize])?;
-        let mut child = lab.go_on()?;
-        lab.wait_until_begun(&mut child)?;
-        sleep(Duration::from_millis(random.below(LATEST)));
-        child.kill()?;
-        child.wait()?;
-        lab.waits_for_processes();
+        lab.is_killed(&mut random)?;
+        lab.waits_for_processes()?;
         let cleaned = lab.command().arg("clean").stdin(Stdio::null()).output()?;
         if !cleaned.status.success() {
             line.misses.push(format!("clean: {}: {}", cleaned.status, String::from_utf8_lossy(&cleaned.stdout)));
         }
-        lab.is_given_back(&mut line.misses);
+        lab.is_given_back(&mut line.misses)?;
         line.done += 1;
     }
     Ok(line)
@@ -258,13 +250,14 @@ impl KilledRun {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
     }
 
-    /// Until it can be resumed, or has ended.
-    fn wait_until_begun(&self, child: &mut Child) -> io::Result<()> {
-        let since = Instant::now();
-        while !self.results().experiment_file().is_file() && child.try_wait()?.is_none() && since.elapsed() < LONG {
-            sleep(Duration::from_millis(1));
-        }
-        Ok(())
+    /// Goes on with the run, and kills it some time after it could be resumed, if it has not ended.
+    fn is_killed(&self, random: &mut Stream) -> io::Result<()> {
+        let mut child = self.go_on()?;
+        let begun = || Ok(self.results().experiment_file().is_file() || child.try_wait()?.is_some());
+        wait_until(LONG, Duration::from_millis(1), begun)?;
+        sleep(Duration::from_millis(random.below(LATEST)));
+        child.kill()?;
+        child.wait().map(drop)
     }
 
     /// How many trials there will be, if that is known already.
@@ -275,16 +268,12 @@ impl KilledRun {
     /// The last resumption: its end, or `None` if it does not end.
     fn ends(&self) -> io::Result<Option<ExitStatus>> {
         let mut child = self.go_on()?;
-        let since = Instant::now();
-        while since.elapsed() < LONG {
-            if let Some(status) = child.try_wait()? {
-                return Ok(Some(status));
-            }
-            sleep(Duration::from_millis(5));
+        if !wait_until(LONG, Duration::from_millis(5), || Ok(child.try_wait()?.is_some()))? {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
         }
-        child.kill()?;
-        child.wait()?;
-        Ok(None)
+        child.wait().map(Some)
     }
 
     /// The results that are there. What was there before must be as it was: it was neither lost nor done again.
@@ -327,20 +316,15 @@ impl KilledRun {
     }
 
     /// No process, mount, loop device or control group has to do with this folder any more.
-    fn is_given_back(&self, misses: &mut Vec<String>) {
-        let since = Instant::now();
-        while !self.leftovers().is_empty() && since.elapsed() < SOON {
-            sleep(Duration::from_millis(10));
-        }
+    fn is_given_back(&self, misses: &mut Vec<String>) -> io::Result<()> {
+        wait_until(SOON, Duration::from_millis(10), || Ok(self.leftovers().is_empty()))?;
         misses.extend(self.leftovers().into_iter().map(|what| format!("left over: {what}")));
+        Ok(())
     }
 
     /// Tools that a killed kvdyno started go on to their end; until then `kvdyno clean` leaves alone what they make.
-    fn waits_for_processes(&self) {
-        let since = Instant::now();
-        while !self.processes().is_empty() && since.elapsed() < SOON {
-            sleep(Duration::from_millis(10));
-        }
+    fn waits_for_processes(&self) -> io::Result<bool> {
+        wait_until(SOON, Duration::from_millis(10), || Ok(self.processes().is_empty()))
     }
 
     /// The command lines that name this folder.
@@ -376,6 +360,18 @@ impl KilledRun {
         }
         left
     }
+}
+
+/// Looks again and again whether it is so, for at most `longest`; whether it came to be.
+fn wait_until(longest: Duration, pause: Duration, mut is_so: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
+    let since = Instant::now();
+    while !is_so()? {
+        if since.elapsed() >= longest {
+            return Ok(false);
+        }
+        sleep(pause);
+    }
+    Ok(true)
 }
 
 fn entries(folder: &str) -> impl Iterator<Item = fs::DirEntry> {

@@ -1,14 +1,13 @@
 //! Cursors that keep within bounds, or bring no values.
 
-use std::collections::BTreeMap;
-
 use kvdyno_dataset::Stream;
-use kvdyno_engine::{Answer, Cursor, CursorLimits, Database, Record, Session, abi};
+use kvdyno_engine::{CursorLimits, Database, Session, abi};
 
 use crate::bench::{Bench, session};
 use crate::check::{Check, CheckBody, Needs};
-use crate::finding::{During, Finding, ensure};
+use crate::finding::{During, Finding};
 use crate::records::{Records, show};
+use crate::scanning::{Model, from as records_from, shows};
 
 const BOUNDS: Needs = Needs::STORE.and(abi::CAN_BOUND);
 
@@ -53,47 +52,14 @@ pub(super) const CHECKS: &[Check] = &[
 const COUNT: u64 = 500;
 
 /// Puts the records whose ids modulo 3 are not 1, and returns them as a map.
-fn fill(records: &Records, session: &mut Session<'_>) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Finding> {
+fn fill(records: &Records, session: &mut Session<'_>) -> Result<Model, Finding> {
     let there = (0..COUNT).filter(|id| id % 3 != 1);
-    let mut model = BTreeMap::new();
+    let mut model = Model::new();
     for id in there {
         records.put(session, id, 1)?;
         model.insert(records.key(id), records.value(id, 1));
     }
     Ok(model)
-}
-
-/// Scans from `key` on in a direction, and holds what comes against `expected`.
-fn scan<'m>(
-    cursor: &mut Cursor<'_, '_>,
-    key: Option<&[u8]>,
-    direction: u32,
-    expected: impl Iterator<Item = (&'m Vec<u8>, &'m Vec<u8>)>,
-    has_values: bool,
-) -> Result<(), Finding> {
-    let mut answer = cursor.seek(key, direction).during("a seek")?;
-    let (mut expected, mut count) = (expected, 0);
-    loop {
-        match (answer, expected.next()) {
-            (Answer::Miss, None) => break,
-            (Answer::Hit((shown, value)), Some((key, full))) => {
-                ensure!(shown == &key[..], "a scan shows {} instead of {}", show(shown), show(key));
-                let full: &[u8] = if has_values { full } else { &[] };
-                ensure!(value == full, "with key {} comes a value of {} bytes", show(key), value.len());
-            }
-            (Answer::Hit((shown, _)), None) => ensure!(false, "a scan goes on to {}", show(shown)),
-            (Answer::Miss, Some((key, _))) => ensure!(false, "a scan ends before {}", show(key)),
-        }
-        count += 1;
-        answer = step(cursor, direction)?;
-    }
-    // After a seek that found nothing a cursor stands nowhere.
-    ensure!(count == 0 || matches!(step(cursor, direction)?, Answer::Miss), "after its end a scan goes on");
-    Ok(())
-}
-
-fn step<'c>(cursor: &'c mut Cursor<'_, '_>, direction: u32) -> Result<Answer<Record<'c>>, Finding> {
-    if direction == abi::FORWARD { cursor.next() } else { cursor.previous() }.during("a step")
 }
 
 fn directions(bench: &Bench) -> impl Iterator<Item = u32> {
@@ -104,7 +70,7 @@ fn directions(bench: &Bench) -> impl Iterator<Item = u32> {
 fn bounds(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
     let location = bench.location()?;
-    let within = |session: &mut Session<'_>, model: &BTreeMap<Vec<u8>, Vec<u8>>, seed: u64| {
+    let within = |session: &mut Session<'_>, model: &Model, seed: u64| {
         let mut stream = Stream::new(seed);
         for _ in 0..100 {
             let mut some = || (stream.below(5) > 0).then(|| records.key(stream.below(COUNT + 10)));
@@ -117,15 +83,8 @@ fn bounds(bench: &Bench) -> Result<(), Finding> {
                 session.cursor_with(CursorLimits { from, to, ..CursorLimits::default() }).during("opening")?;
             for direction in directions(bench) {
                 let is_within = |key: &[u8]| from.is_none_or(|from| key >= from) && to.is_none_or(|to| key < to);
-                let is_ahead = |key: &[u8]| match direction {
-                    abi::FORWARD => sought.is_none_or(|sought| key >= sought),
-                    _ => sought.is_none_or(|sought| key <= sought),
-                };
-                let there = model.iter().filter(|(key, _)| is_within(key) && is_ahead(key));
-                let scanned = match direction {
-                    abi::FORWARD => scan(&mut cursor, sought, direction, there, true),
-                    _ => scan(&mut cursor, sought, direction, there.rev(), true),
-                };
+                let there = records_from(model, sought, direction).into_iter().filter(|(key, _)| is_within(key));
+                let scanned = shows(&mut cursor, sought, direction, there, usize::MAX);
                 let word = |key: Option<&[u8]>| key.map_or("nothing".to_owned(), show);
                 scanned.during(&format!(
                     "from bound {} to bound {}, at {}, direction {direction}",
@@ -137,7 +96,7 @@ fn bounds(bench: &Bench) -> Result<(), Finding> {
         }
         Ok(())
     };
-    let mut model = BTreeMap::new();
+    let mut model = Model::new();
     location.created(|database| {
         let mut session = session(database)?;
         model = fill(&records, &mut session)?;
@@ -156,7 +115,7 @@ fn empty_bounds(bench: &Bench, records: &Records, session: &mut Session<'_>) -> 
         let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
         for direction in directions(bench) {
             for sought in [None, Some(&key[..])] {
-                scan(&mut cursor, sought, direction, [].into_iter(), true)?;
+                shows(&mut cursor, sought, direction, &Model::new(), usize::MAX)?;
             }
         }
     }
@@ -166,9 +125,9 @@ fn empty_bounds(bench: &Bench, records: &Records, session: &mut Session<'_>) -> 
 fn bounds_in_transactions(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     let (from, to) = (records.key(100), records.key(200));
     let limits = CursorLimits { from: Some(&from), to: Some(&to), ..CursorLimits::default() };
-    let within = |session: &mut Session<'_>, model: &BTreeMap<Vec<u8>, Vec<u8>>| {
+    let within = |session: &mut Session<'_>, model: &Model| {
         let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
-        scan(&mut cursor, None, abi::FORWARD, model.range(from.clone()..to.clone()), true)
+        shows(&mut cursor, None, abi::FORWARD, model.range(from.clone()..to.clone()), usize::MAX)
     };
     let mut mine = session(database)?;
     let mut model = fill(records, &mut mine)?;
@@ -198,10 +157,8 @@ fn keys_only(bench: &Bench, records: &Records, session: &mut Session<'_>) -> Res
     let mut cursor = session.cursor_with(limits).during("opening a cursor")?;
     let middle = records.key(COUNT / 2);
     for direction in directions(bench) {
-        match direction {
-            abi::FORWARD => scan(&mut cursor, Some(&middle), direction, model.range(middle.clone()..), false)?,
-            _ => scan(&mut cursor, Some(&middle), direction, model.range(..=middle.clone()).rev(), false)?,
-        }
+        let keys = records_from(&model, Some(&middle), direction).into_iter().map(|(key, _)| (key, b""));
+        shows(&mut cursor, Some(&middle), direction, keys, usize::MAX)?;
     }
     Ok(())
 }
@@ -215,7 +172,7 @@ fn by_prefix(bench: &Bench) -> Result<(), Finding> {
     location.hints.prefix_size = 3;
     location.created(|database| {
         let mut session = session(database)?;
-        let mut model = BTreeMap::new();
+        let mut model = Model::new();
         for number in 0..COUNT {
             // 7 is prime to the number of prefixes and to COUNT: each gets some, in no order.
             let number = number * 7 % COUNT;
@@ -223,14 +180,15 @@ fn by_prefix(bench: &Bench) -> Result<(), Finding> {
             session.put(&key, &key).during("put")?;
             model.insert(key.clone(), key);
         }
-        let look = |session: &mut Session<'_>, model: &BTreeMap<Vec<u8>, Vec<u8>>| {
+        let look = |session: &mut Session<'_>, model: &Model| {
             let prefixes = PREFIXES.iter().map(|prefix| &prefix[..]).chain([&b"aaa"[..], b"aae"]);
             for prefix in prefixes {
                 let limits = CursorLimits { prefix: Some(prefix), ..CursorLimits::default() };
                 let mut cursor = session.cursor_with(limits).during("opening a cursor with a prefix")?;
                 for _ in 0..2 {
                     let expected = model.iter().filter(|(key, _)| key.starts_with(prefix));
-                    scan(&mut cursor, None, abi::FORWARD, expected, true).during(&format!("with {}", show(prefix)))?;
+                    shows(&mut cursor, None, abi::FORWARD, expected, usize::MAX)
+                        .during(&format!("with {}", show(prefix)))?;
                 }
             }
             Ok::<(), Finding>(())

@@ -7,11 +7,11 @@ use kvdyno_dataset::Stream;
 use kvdyno_engine::{Answer, Database, Session, abi};
 
 use super::durability::{at, killed, many_times, surviving, writing};
-use super::reads_and_writes::Model;
 use crate::bench::{Bench, session};
 use crate::check::{Check, CheckBody, Needs};
-use crate::finding::{During, Finding, ensure, wrong};
-use crate::records::{Records, expect_as, show};
+use crate::finding::{During, Finding, ensure};
+use crate::records::{Records, expect_as};
+use crate::scanning::{Model, shows};
 use crate::together::{beside, elsewhere};
 use crate::writer::{Until, WriterTask};
 
@@ -89,17 +89,8 @@ fn looks(
         return Ok(());
     }
     let mut cursor = session.cursor().during("opening a cursor")?;
-    for id in (0..COUNT).filter(|id| !deleted.contains(id)) {
-        let key = records.key(id);
-        let answer = if id == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
-        match answer.during("a scan")? {
-            Answer::Hit((shown, _)) => {
-                ensure!(shown == &key[..], "a scan shows {} instead of {}", show(shown), show(&key));
-            }
-            Answer::Miss => return Err(wrong(format!("a scan ends before {}", show(&key)))),
-        }
-    }
-    Ok(())
+    let left = (0..COUNT).filter(|id| !deleted.contains(id));
+    shows(&mut cursor, None, abi::FORWARD, left.map(|id| (records.key(id), records.value(id, 1))), usize::MAX)
 }
 
 fn delete_range(bench: &Bench) -> Result<(), Finding> {
@@ -175,10 +166,8 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     }
     location.opened(|database| {
         let mut session = session(database)?;
-        for key in (0..COUNT).map(|id| records.key(id)) {
-            expect_as(&mut session, &key, model.get(&key))?;
-        }
-        Ok(())
+        let mut keys = (0..COUNT).map(|id| records.key(id));
+        keys.try_for_each(|key| expect_as(&mut session, &key, model.get(&key)))
     })
 }
 

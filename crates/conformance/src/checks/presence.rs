@@ -1,6 +1,5 @@
 //! Existence of a key: asked for without its value, and the condition of an insert.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvdyno_dataset::Stream;
@@ -9,7 +8,8 @@ use kvdyno_engine::{Answer, Database, Session, abi};
 use crate::bench::{Bench, session};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
-use crate::records::Records;
+use crate::records::{Records, expect_as};
+use crate::scanning::Model;
 use crate::together::{elsewhere, side_by_side};
 
 const CONTAINS: Needs = Needs::STORE.and(abi::CAN_CONTAIN);
@@ -120,35 +120,31 @@ fn contains_in_transactions(_bench: &Bench, records: &Records, database: &Databa
 /// Inserts, puts and deletes at random, and a map that does the same.
 fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     let records = bench.records();
-    let (mut model, mut stream) = (BTreeMap::<u64, u64>::new(), Stream::new(0x1f_ab5e));
+    let (mut model, mut stream) = (Model::new(), Stream::new(0x1f_ab5e));
     let mut some = |session: &mut Session<'_>, versions: std::ops::Range<u64>| {
         for version in versions {
             let (id, what) = (stream.below(COUNT / 4), stream.below(4));
-            let (key, before) = (records.key(id), model.get(&id).copied());
+            let (key, value) = (records.key(id), records.value(id, version));
             match what {
                 0 if bench.can(abi::CAN_DELETE) => {
                     session.delete(&key).during("delete")?;
-                    model.remove(&id);
+                    model.remove(&key);
                 }
                 1 => {
                     records.put(session, id, version)?;
-                    model.insert(id, version);
+                    model.insert(key.clone(), value);
                 }
                 _ => {
-                    let value = records.value(id, version);
                     let inserted = session.insert_if_absent(&key, &value).during("insert_if_absent")?;
-                    match (inserted, before) {
-                        (true, None) => drop(model.insert(id, version)),
-                        (false, Some(_)) => (),
-                        (true, Some(_)) => return Err(wrong(format!("record {id} was there, and was inserted"))),
-                        (false, None) => return Err(wrong(format!("record {id} was absent, and was not inserted"))),
+                    match (inserted, model.contains_key(&key)) {
+                        (true, false) => drop(model.insert(key.clone(), value)),
+                        (false, true) => (),
+                        (true, true) => return Err(wrong(format!("record {id} was there, and was inserted"))),
+                        (false, false) => return Err(wrong(format!("record {id} was absent, and was not inserted"))),
                     }
                 }
             }
-            match model.get(&id) {
-                Some(&version) => records.expect(session, id, version)?,
-                None => records.expect_missing(session, id)?,
-            }
+            expect_as(session, &key, model.get(&key))?;
         }
         Ok(())
     };
@@ -161,13 +157,8 @@ fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     location.opened(|database| some(&mut session(database)?, 4 * COUNT..5 * COUNT))?;
     location.opened(|database| {
         let mut session = session(database)?;
-        for id in 0..COUNT / 4 {
-            match model.get(&id) {
-                Some(&version) => records.expect(&mut session, id, version)?,
-                None => records.expect_missing(&mut session, id)?,
-            }
-        }
-        Ok(())
+        let mut keys = (0..COUNT / 4).map(|id| records.key(id));
+        keys.try_for_each(|key| expect_as(&mut session, &key, model.get(&key)))
     })
 }
 

@@ -1,7 +1,5 @@
 //! One session: what was put is there, what was deleted is not.
 
-use std::collections::BTreeMap;
-
 use kvdyno_dataset::{Permutation, Stream};
 use kvdyno_engine::{Answer, Database, Session, abi};
 
@@ -9,6 +7,7 @@ use crate::bench::{Bench, RECALLED};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure};
 use crate::records::{Records, expect, expect_as, expect_missing, show};
+use crate::scanning::{Model, from, shows};
 use crate::together::beside;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -326,9 +325,6 @@ fn read_modify_write_given_up(_bench: &Bench, records: &Records, session: &mut S
     records.expect_all(session, [1, 2], 2)
 }
 
-/// The records that must be there.
-pub(super) type Model = BTreeMap<Vec<u8>, Vec<u8>>;
-
 fn agrees_with_a_model(bench: &Bench) -> Result<(), Finding> {
     let location = bench.location()?;
     let mut model = Model::new();
@@ -388,30 +384,8 @@ fn random_operations(
     Ok(())
 }
 
-/// Ten records from `key` on are those of the model.
+/// Ten records from `key` on, or as many as there are, are those of the model.
 fn scan_agrees(session: &mut Session<'_>, model: &Model, key: &[u8], direction: u32) -> Result<(), Finding> {
-    let forward: Vec<_> = model.range(key.to_vec()..).take(10).collect();
-    let backward: Vec<_> = model.range(..=key.to_vec()).rev().take(10).collect();
     let mut cursor = session.cursor().during("opening a cursor")?;
-    let expected = if direction == abi::FORWARD { forward } else { backward };
-    for index in 0..10 {
-        let answer = match (index, direction) {
-            (0, _) => cursor.seek(Some(key), direction),
-            (_, abi::FORWARD) => cursor.next(),
-            _ => cursor.previous(),
-        };
-        match (answer.during("cursor")?, expected.get(index)) {
-            (Answer::Miss, None) => break,
-            (Answer::Hit((k, v)), Some((key, value))) if k == &key[..] && v == &value[..] => {}
-            (Answer::Miss, Some((key, _))) => ensure!(false, "a scan ends before {}", show(key)),
-            (Answer::Hit((k, v)), expected) => ensure!(
-                false,
-                "a scan shows {} with {} instead of {}",
-                show(k),
-                show(v),
-                expected.map_or("its end".to_owned(), |(key, value)| format!("{} with {}", show(key), show(value)))
-            ),
-        }
-    }
-    Ok(())
+    shows(&mut cursor, Some(key), direction, from(model, Some(key), direction), 10)
 }

@@ -7,6 +7,7 @@ use crate::bench::{Bench, session};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, show};
+use crate::scanning::{self, step};
 use crate::together::{beside, elsewhere, side_by_side};
 
 const FORWARD: Needs = Needs::STORE.and(abi::CAN_SCAN);
@@ -102,16 +103,16 @@ enum Way {
 }
 
 impl Way {
+    fn direction(self) -> u32 {
+        if self == Way::Forward { abi::FORWARD } else { abi::BACKWARD }
+    }
+
     fn seek<'c>(self, cursor: &'c mut Cursor<'_, '_>, key: Option<&[u8]>) -> Result<CursorRecord<'c>, Finding> {
-        let direction = if self == Way::Forward { abi::FORWARD } else { abi::BACKWARD };
-        Ok(hit(cursor.seek(key, direction).during("seek")?))
+        Ok(hit(cursor.seek(key, self.direction()).during("seek")?))
     }
 
     fn step<'c>(self, cursor: &'c mut Cursor<'_, '_>) -> Result<CursorRecord<'c>, Finding> {
-        match self {
-            Way::Forward => Ok(hit(cursor.next().during("next")?)),
-            Way::Backward => Ok(hit(cursor.previous().during("previous")?)),
-        }
+        Ok(hit(step(cursor, self.direction())?))
     }
 }
 
@@ -142,15 +143,15 @@ fn put_even(records: &Records, session: &mut Session<'_>, count: u64) -> Result<
     records.put_all(session, (0..count).map(|index| 2 * order.at(index)), 1)
 }
 
+/// The even ids in the order in which a scan comes to them.
+fn even(way: Way, count: u64) -> impl Iterator<Item = u64> {
+    (0..count).map(move |index| 2 * if way == Way::Forward { index } else { count - 1 - index })
+}
+
 /// All even ids in order, and then the end.
 fn scan(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: u64) -> Result<(), Finding> {
-    for index in 0..count {
-        let record = if index == 0 { way.seek(cursor, None)? } else { way.step(cursor)? };
-        let id = 2 * if way == Way::Forward { index } else { count - 1 - index };
-        shows(records, record, id, 1)?;
-    }
-    ends(way.step(cursor)?)?;
-    ends(way.step(cursor)?)
+    let expected = even(way, count).map(|id| (records.key(id), records.value(id, 1)));
+    scanning::shows(cursor, None, way.direction(), expected, usize::MAX)
 }
 
 fn scan_way(bench: &Bench, way: Way) -> Result<(), Finding> {
@@ -373,7 +374,7 @@ fn next(awaited: Option<u64>) -> String {
 
 /// A scan that must show all even ids and may show odd ones.
 fn scan_beside(records: &Records, cursor: &mut Cursor<'_, '_>, way: Way, count: u64) -> Result<(), Finding> {
-    let mut even = (0..count).map(|index| 2 * if way == Way::Forward { index } else { count - 1 - index });
+    let mut even = even(way, count);
     let mut awaited = even.next();
     let mut last: Option<Vec<u8>> = None;
     loop {

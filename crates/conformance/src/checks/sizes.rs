@@ -5,7 +5,8 @@ use kvdyno_engine::{Answer, Session, abi};
 use crate::bench::{Bench, has_text};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure};
-use crate::records::{Records, expect, expect_missing, show};
+use crate::records::{Records, expect, expect_missing};
+use crate::scanning::shows;
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -219,14 +220,7 @@ fn binary_keys(bench: &Bench, _records: &Records, session: &mut Session<'_>) -> 
     keys.iter().try_for_each(|key| expect(session, key, key))?;
     if bench.can(abi::CAN_SCAN) {
         let mut cursor = session.cursor().during("opening a cursor")?;
-        for (index, key) in keys.iter().enumerate() {
-            let answer = if index == 0 { cursor.seek(None, abi::FORWARD) } else { cursor.next() };
-            let shown = match answer.during("cursor")? {
-                Answer::Hit((key, _)) => show(key),
-                Answer::Miss => "its end".to_owned(),
-            };
-            ensure!(shown == show(key), "a scan shows {shown} where {} should come", show(key));
-        }
+        shows(&mut cursor, None, abi::FORWARD, keys.iter().map(|key| (key, key)), usize::MAX)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use crate::bench::{Bench, session};
 use crate::check::{Check, CheckBody, Needs};
 use crate::finding::{During, Finding, ensure, wrong};
 use crate::records::{Records, expect};
+use crate::scanning::shows;
 use crate::together::{beside, elsewhere, side_by_side};
 
 const TRANSACTIONS: Needs = Needs::STORE.and(abi::CAN_TRANSACT);
@@ -293,16 +294,8 @@ fn snapshot_scan(bench: &Bench, records: &Records, database: &Database) -> Resul
             }
         })?;
         let mut cursor = session.cursor().during("opening a cursor")?;
-        let mut answer = cursor.seek(None, abi::FORWARD).during("seek")?;
-        for id in (0..300).step_by(2) {
-            let Answer::Hit((key, value)) = answer else {
-                return Err(wrong(format!("no record {id} in the snapshot")));
-            };
-            ensure!(key == records.key(id), "another key than that of record {id}");
-            records.expect_value(id, 1, value)?;
-            answer = cursor.next().during("next")?;
-        }
-        ensure!(answer == Answer::Miss, "more records in the snapshot than at its begin");
+        let begin = (0..300).step_by(2).map(|id| (records.key(id), records.value(id, 1)));
+        shows(&mut cursor, None, abi::FORWARD, begin, usize::MAX).during("in the snapshot")?;
     }
     session.commit().during("the end of a snapshot")
 }

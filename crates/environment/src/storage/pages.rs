@@ -1,9 +1,9 @@
 //! A database's pages in the page cache: dropping them, and counting those that are there.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::null_mut;
 
 use kvdyno_results::CachedPages;
@@ -11,7 +11,7 @@ use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::{is_device, settle, unless_vanished};
+use super::{for_each, is_device, settle, unless_vanished};
 
 /// Bytes of a file that are looked at in one step: its pages take a byte each.
 const STRETCH: u64 = 1 << 30;
@@ -87,22 +87,10 @@ fn for_each_file(database: &Path, what: &mut dyn FnMut(&File) -> io::Result<()>)
     if is_device(database) {
         return what(&File::open(database)?);
     }
-    let mut folders: Vec<PathBuf> = vec![database.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let Some(entries) = unless_vanished(fs::read_dir(folder))? else { continue };
-        for entry in entries {
-            let Some(entry) = unless_vanished(entry)? else { continue };
-            let Some(kind) = unless_vanished(entry.file_type())? else { continue };
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file()
-                && let Some(file) = unless_vanished(File::open(entry.path()))?
-            {
-                what(&file)?;
-            }
-        }
-    }
-    Ok(())
+    for_each(database, |path, facts| {
+        let file = if facts.is_file() { unless_vanished(File::open(path))? } else { None };
+        file.map_or(Ok(()), |file| what(&file))
+    })
 }
 
 /// The parts of a file that are no holes.
@@ -153,6 +141,7 @@ fn resident_pages(file: &File, from: u64, length: usize) -> io::Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Write;
 
     use super::*;

@@ -164,7 +164,7 @@ impl RunState {
         text.sample("kvdyno_trials_planned", &[], self.planned as f64);
         text.family("kvdyno_trials", "counter", "Trials that ended, by how.");
         for (outcome, count) in [("finished", self.finished), ("failed", self.failed)] {
-            text.sample("kvdyno_trials_total", &[("outcome", outcome)], count as f64);
+            text.sample("kvdyno_trials_total", &[("outcome", outcome.to_owned())], count as f64);
         }
         self.trials_under_way(&mut text);
         self.cells(&mut text);
@@ -180,7 +180,7 @@ impl RunState {
             }
             text.family(name, "gauge", help);
             for (trial, value) in told {
-                text.sample(name, &borrowed(&labels(&CellKey::from(trial))), value);
+                text.sample(name, &labels(&CellKey::from(trial)), value);
             }
         }
         // The plan is common to all of them; the last report is the newest.
@@ -195,7 +195,7 @@ impl RunState {
         for (name, help, figure) in CELL_FIGURES.into_iter().filter(|_| !self.cells.is_empty()) {
             text.family(name, "gauge", help);
             for (key, result) in &self.cells {
-                text.sample(name, &borrowed(&labels(key)), figure(result));
+                text.sample(name, &labels(key), figure(result));
             }
         }
         if self.cells.is_empty() {
@@ -209,7 +209,7 @@ impl RunState {
                     let (kind, at) = (operations.kind.word().to_owned(), percentile.to_string());
                     let mut labels = labels(key);
                     labels.extend([("kind", kind), ("percentile", at)]);
-                    text.sample(name, &borrowed(&labels), operations.latency.at(percentile) as f64 / 1e9);
+                    text.sample(name, &labels, operations.latency.at(percentile) as f64 / 1e9);
                 }
             }
         }
@@ -230,10 +230,6 @@ fn labels(key: &CellKey) -> Labels {
     ]
 }
 
-fn borrowed(labels: &Labels) -> Vec<(&str, &str)> {
-    labels.iter().map(|(name, value)| (*name, value.as_str())).collect()
-}
-
 /// The text so far.
 #[derive(Default)]
 struct MetricsText(String);
@@ -247,8 +243,8 @@ impl MetricsText {
         self.line(format_args!("# HELP {name} {help}"));
     }
 
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64) {
-        let label = |(name, value): &(&str, &str)| format!("{name}=\"{}\"", metrics_label(value));
+    fn sample(&mut self, name: &str, labels: &[(&str, String)], value: f64) {
+        let label = |(name, value): &(&str, String)| format!("{name}=\"{}\"", metrics_label(value));
         match labels {
             [] => self.line(format_args!("{name} {value}")),
             labels => {

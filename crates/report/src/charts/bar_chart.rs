@@ -4,9 +4,9 @@ use kvdyno_model::text::short;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, Drawn, drawn, words};
+use super::canvas::{Canvas, Drawn, drawn, scale, whisker, words};
 use super::height::Height;
-use super::theme::{BACKGROUND, GRID, INK, MUTED, px, series, width};
+use super::theme::{BACKGROUND, INK, MUTED, px, series, width};
 use super::ticks::Axis;
 use crate::error::ReportError;
 
@@ -60,24 +60,13 @@ fn draw(canvas: &Canvas<'_>, chart: &BarChart, high: f64) -> Drawn {
     let left = longest as f64 * 6.4 + 14.0;
     let right = WIDE - 60.0;
     let x_of = |value: f64| left + (right - left) * value / axis.range.1;
-    scale(canvas, &axis, high, x_of)?;
+    scale(canvas, &axis, (TOP - 4.0, high - BOTTOM, high), (left + right) / 2.0, x_of)?;
     for (nth, label) in chart.labels.iter().enumerate() {
         band(canvas, chart, (nth, label), x_of)?;
     }
     let edge = [(px(left), px(TOP - 4.0)), (px(left), px(high - BOTTOM))];
     canvas.draw(&PathElement::new(edge, MUTED.stroke_width(width(1.0))))?;
     legend(canvas, chart, left)
-}
-
-fn scale(canvas: &Canvas<'_>, axis: &Axis, high: f64, x_of: impl Fn(f64) -> f64) -> Drawn {
-    let bottom = high - BOTTOM;
-    for (at, text) in &axis.ticks {
-        let x = x_of(*at);
-        let line = [(px(x), px(TOP - 4.0)), (px(x), px(bottom))];
-        canvas.draw(&PathElement::new(line, GRID.stroke_width(width(1.0))))?;
-        words(canvas, text, (x, bottom + 4.0), MUTED, (HPos::Center, VPos::Top))?;
-    }
-    words(canvas, &axis.title, (x_of(axis.range.1 / 2.0), high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
 }
 
 fn band(canvas: &Canvas<'_>, chart: &BarChart, (nth, label): (usize, &str), x_of: impl Fn(f64) -> f64) -> Drawn {
@@ -103,12 +92,8 @@ fn one_bar(canvas: &Canvas<'_>, colour: usize, bar: &Height, y: f64, x_of: impl 
         let is_wide = x_of(bar.value) - x_of(0.0) > 3.0;
         return if is_wide { canvas.draw(&Rectangle::new(corners(1.2), BACKGROUND.filled())) } else { Ok(()) };
     };
-    let (middle, style) = (px(y + BAR / 2.0), INK.stroke_width(width(1.0)));
-    canvas.draw(&PathElement::new([(px(x_of(low)), middle), (px(x_of(high)), middle)], style))?;
-    [low, high].into_iter().try_for_each(|end| {
-        let foot = [(px(x_of(end)), middle - px(2.5)), (px(x_of(end)), middle + px(2.5))];
-        canvas.draw(&PathElement::new(foot, style))
-    })
+    let ends = [low, high].map(|end| (px(x_of(end)), px(y + BAR / 2.0)));
+    whisker(canvas, INK.stroke_width(width(1.0)), ends, (0, px(2.5)))
 }
 
 fn legend(canvas: &Canvas<'_>, chart: &BarChart, left: f64) -> Drawn {

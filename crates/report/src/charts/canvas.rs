@@ -6,7 +6,8 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::theme::{font, px, themed, width};
+use super::theme::{GRID, MUTED, font, px, themed, width};
+use super::ticks::Axis;
 use crate::error::ReportError;
 
 /// The size of words, pixels.
@@ -40,4 +41,35 @@ pub(super) fn drawn(
 pub(super) fn words(canvas: &Canvas<'_>, text: &str, (x, y): (f64, f64), colour: RGBColor, at: (HPos, VPos)) -> Drawn {
     let style = ("sans-serif", font(TEXT), &colour).into_text_style(canvas).pos(Pos::new(at.0, at.1));
     canvas.draw_text(text, &style, (px(x), px(y)))
+}
+
+/// The axis of a chart of rows that begin `top` pixels and end `bottom` pixels below the upper edge: a line and words at
+/// each mark, `x_of` telling where a figure is, and the title in the `middle` of what is left of `high` pixels.
+pub(super) fn scale(
+    canvas: &Canvas<'_>,
+    axis: &Axis,
+    (top, bottom, high): (f64, f64, f64),
+    middle: f64,
+    x_of: impl Fn(f64) -> f64,
+) -> Drawn {
+    for (at, text) in &axis.ticks {
+        let x = x_of(axis.figure(*at));
+        let line = [(px(x), px(top)), (px(x), px(bottom))];
+        canvas.draw(&PathElement::new(line, GRID.stroke_width(width(1.0))))?;
+        words(canvas, text, (x, bottom + 4.0), MUTED, (HPos::Center, VPos::Top))?;
+    }
+    words(canvas, &axis.title, (middle, high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
+}
+
+/// The line of an interval between its ends, with a foot at each, all in the drawing's units: a foot goes by its
+/// last argument to either side.
+pub(super) fn whisker(
+    canvas: &Canvas<'_>,
+    style: ShapeStyle,
+    ends: [(i32, i32); 2],
+    (right, down): (i32, i32),
+) -> Drawn {
+    canvas.draw(&PathElement::new(ends, style))?;
+    let foot = |(x, y): (i32, i32)| PathElement::new([(x - right, y - down), (x + right, y + down)], style);
+    ends.into_iter().try_for_each(|end| canvas.draw(&foot(end)))
 }

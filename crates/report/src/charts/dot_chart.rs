@@ -3,10 +3,10 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, Drawn, drawn, words};
+use super::canvas::{Canvas, Drawn, drawn, scale, whisker, words};
 use super::height::Height;
 use super::marker::{hollow_marker, marker};
-use super::theme::{GRID, INK, MUTED, px, series, width};
+use super::theme::{INK, MUTED, px, series, width};
 use super::ticks::Axis;
 use crate::error::ReportError;
 
@@ -55,7 +55,8 @@ impl DotChart {
     }
 
     fn draw_on(&self, canvas: &Canvas<'_>, high: f64) -> Drawn {
-        self.scale(canvas, high)?;
+        let middle = LEFT + (WIDE - RIGHT - LEFT) / 2.0;
+        scale(canvas, &self.x, (TOP - 4.0, high - BOTTOM, high), middle, |figure| self.x_of(figure))?;
         for (nth, label) in self.labels.iter().enumerate() {
             let top = TOP + self.band() * nth as f64;
             words(canvas, label, (LEFT, top + 2.0), INK, (HPos::Left, VPos::Top))?;
@@ -67,23 +68,9 @@ impl DotChart {
         self.legend(canvas)
     }
 
-    /// The place of a figure, pixels. A figure beyond the axis stands at its end.
+    /// The place of a figure, pixels.
     fn x_of(&self, figure: f64) -> f64 {
-        let (low, high) = self.x.range;
-        let part = ((self.x.coordinate(figure) - low) / (high - low)).clamp(0.0, 1.0);
-        LEFT + (WIDE - RIGHT - LEFT) * part
-    }
-
-    fn scale(&self, canvas: &Canvas<'_>, high: f64) -> Drawn {
-        let bottom = high - BOTTOM;
-        for (at, text) in &self.x.ticks {
-            let x = self.x_of(self.x.figure(*at));
-            let line = [(px(x), px(TOP - 4.0)), (px(x), px(bottom))];
-            canvas.draw(&PathElement::new(line, GRID.stroke_width(width(1.0))))?;
-            words(canvas, text, (x, bottom + 4.0), MUTED, (HPos::Center, VPos::Top))?;
-        }
-        let middle = LEFT + (WIDE - RIGHT - LEFT) / 2.0;
-        words(canvas, &self.x.title, (middle, high - 2.0), MUTED, (HPos::Center, VPos::Bottom))
+        LEFT + (WIDE - RIGHT - LEFT) * self.x.part(figure)
     }
 
     /// A dot with its interval and its figure; one that has no interval is hollow.
@@ -95,22 +82,14 @@ impl DotChart {
                 height.value
             }
             Some((low, high)) => {
-                self.interval(canvas, style, (low, high), y)?;
+                let ends = [low, high].map(|end| (px(self.x_of(end)), px(y)));
+                whisker(canvas, series(style).stroke_width(width(1.2)), ends, (0, px(3.5)))?;
                 marker(canvas, style, at)?;
                 high
             }
         };
         let x = self.x_of(end.max(height.value)) + 8.0;
         words(canvas, &(self.print)(height.value), (x, y), MUTED, (HPos::Left, VPos::Center))
-    }
-
-    /// A thin line with feet.
-    fn interval(&self, canvas: &Canvas<'_>, style: usize, (low, high): (f64, f64), y: f64) -> Drawn {
-        let line = series(style).stroke_width(width(1.2));
-        let ends = [low, high].map(|end| (px(self.x_of(end)), px(y)));
-        canvas.draw(&PathElement::new(ends, line))?;
-        ends.into_iter()
-            .try_for_each(|(x, y)| canvas.draw(&PathElement::new([(x, y - px(3.5)), (x, y + px(3.5))], line)))
     }
 
     fn legend(&self, canvas: &Canvas<'_>) -> Drawn {

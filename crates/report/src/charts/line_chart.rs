@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, Drawn, TEXT, drawn, words};
+use super::canvas::{Canvas, Drawn, TEXT, drawn, whisker, words};
 use super::marker::{hollow_marker, marker};
 use super::spread::spread;
 use super::theme::{GRID, INK, MUTED, UNIT, font, px, series, stroke, width};
@@ -169,7 +169,8 @@ fn path(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, ends: (f64, 
 fn points(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, ends: (f64, f64)) -> Drawn {
     for point in line.points.iter().flatten() {
         if let Some((low, high)) = point.interval {
-            interval(canvas, line.series, [low, high].map(|end| at(plot, ends, (point.x, end))))?;
+            let interval = [low, high].map(|end| at(plot, ends, (point.x, end)));
+            whisker(canvas, series(line.series).stroke_width(width(1.2)), interval, (px(3.5), 0))?;
         }
         let mark = if point.interval.is_none() { hollow_marker } else { marker };
         mark(canvas, line.series, at(plot, ends, (point.x, point.y)))?;
@@ -184,13 +185,4 @@ fn stalls(canvas: &Canvas<'_>, plot: &Plot<'_, '_>, line: &ChartLine, ends: (f64
         canvas.draw(&Cross::new(at, px(4.0), series(line.series).stroke_width(width(1.6))))?;
     }
     Ok(())
-}
-
-/// A thin upright line with feet.
-fn interval(canvas: &Canvas<'_>, index: usize, [low, high]: [(i32, i32); 2]) -> Drawn {
-    let style = series(index).stroke_width(width(1.2));
-    let foot = |(x, y): (i32, i32)| PathElement::new([(x - px(3.5), y), (x + px(3.5), y)], style);
-    canvas.draw(&PathElement::new([low, high], style))?;
-    canvas.draw(&foot(low))?;
-    canvas.draw(&foot(high))
 }

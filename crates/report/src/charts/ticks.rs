@@ -134,6 +134,12 @@ impl Axis {
         }
     }
 
+    /// The part of the axis that a figure takes, 0 to 1. What lies beyond it is at its end.
+    pub(super) fn part(&self, figure: f64) -> f64 {
+        let (low, high) = self.range;
+        ((self.coordinate(figure) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+
     /// The figure that stands at a coordinate.
     pub(super) fn figure(&self, coordinate: f64) -> f64 {
         if self.is_logarithmic { 10f64.powf(coordinate) } else { coordinate }

@@ -1,5 +1,7 @@
 //! Charts of a figure over the measured window, one for each number of threads.
 
+use std::collections::BTreeMap;
+
 use kvdyno_model::text::short;
 
 use super::drawn::DrawnChart;
@@ -7,7 +9,6 @@ use super::line_chart::{ChartLine, LineChart, Point};
 use super::paint::paint_lines;
 use super::ticks::Axis;
 use crate::error::ReportError;
-use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
 
@@ -40,26 +41,8 @@ pub(super) fn time_charts(
     subject: &TimeSubject<'_>,
     points: impl Fn(&StudyCell<'_>) -> Vec<Point>,
 ) -> Vec<LineChart> {
-    let mut cells = study.running(workload);
-    cells.retain(|cell| !study.is_driver(cell));
-    let mut counts = distinct(cells.iter().map(|cell| (cell.key.readers, cell.key.writers)));
-    counts.sort_unstable();
-    let engines = study.engines();
-    let line = |cell: &&StudyCell<'_>| {
-        let points = points(cell);
-        (points.len() > 1).then(|| ChartLine {
-            name: cell.label.engine.clone(),
-            series: engines.iter().position(|engine| *engine == cell.label.engine).unwrap_or(0),
-            points: points.into_iter().map(Some).collect(),
-        })
-    };
-    let lines = |count: (u32, u32)| -> Vec<ChartLine> {
-        let here = cells.iter().filter(|cell| (cell.key.readers, cell.key.writers) == count);
-        here.filter_map(line).collect()
-    };
-    let charts: Vec<((u32, u32), Vec<ChartLine>)> =
-        counts.into_iter().map(|count| (count, lines(count))).filter(|(_, lines)| !lines.is_empty()).collect();
-    let all = || charts.iter().flat_map(|(_, lines)| lines).flat_map(|line| line.points.iter().flatten());
+    let charts = lines_by_threads(study, workload, points);
+    let all = || charts.values().flatten().flat_map(|line| line.points.iter().flatten());
     let (x, y) = (time_axis(all()), (subject.axis)(&all().map(|point| point.y).collect::<Vec<_>>()));
     let chart = |((readers, writers), lines): ((u32, u32), Vec<ChartLine>)| {
         let caption = threads(readers, writers);
@@ -75,6 +58,24 @@ pub(super) fn time_charts(
         }
     };
     charts.into_iter().map(chart).collect()
+}
+
+/// Lines of engines that ran a workload, by the numbers of readers and writers: those of more than one point.
+pub(super) fn lines_by_threads(
+    study: &Study<'_>,
+    workload: &str,
+    points: impl Fn(&StudyCell<'_>) -> Vec<Point>,
+) -> BTreeMap<(u32, u32), Vec<ChartLine>> {
+    let (engines, mut lines) = (study.engines(), BTreeMap::<_, Vec<ChartLine>>::new());
+    for cell in study.running(workload).into_iter().filter(|cell| !study.is_driver(cell)) {
+        let points: Vec<Option<Point>> = points(cell).into_iter().map(Some).collect();
+        let name = cell.label.engine.clone();
+        let series = engines.iter().position(|engine| *engine == name).unwrap_or(0);
+        let of_count = lines.entry((cell.key.readers, cell.key.writers)).or_default();
+        of_count.extend((points.len() > 1).then_some(ChartLine { name, series, points }));
+    }
+    lines.retain(|_, lines| !lines.is_empty());
+    lines
 }
 
 fn time_axis<'p>(points: impl Iterator<Item = &'p Point>) -> Axis {

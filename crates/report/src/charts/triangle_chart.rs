@@ -59,15 +59,9 @@ impl TriangleChart {
         (px(MIDDLE.0 - RADIUS * part * angle.sin()), px(MIDDLE.1 - RADIUS * part * angle.cos()))
     }
 
-    /// The part of an axis that a figure takes. What lies beyond it is at its end.
-    fn part(&self, figure: f64) -> f64 {
-        let (low, high) = self.axis.range;
-        ((self.axis.coordinate(figure) - low) / (high - low)).clamp(0.0, 1.0)
-    }
-
     fn scale(&self, canvas: &Canvas<'_>) -> Drawn {
         for (coordinate, text) in &self.axis.ticks {
-            let part = self.part(self.axis.figure(*coordinate));
+            let part = self.axis.part(self.axis.figure(*coordinate));
             // The ring of what was asked stands out.
             let colour = if *coordinate == 0.0 { MUTED } else { GRID };
             let ring: Vec<_> = [0, 1, 2, 0].map(|nth| Self::at(nth, part)).to_vec();
@@ -88,13 +82,13 @@ impl TriangleChart {
     }
 
     fn triangle(&self, canvas: &Canvas<'_>, corners: &Corners) -> Drawn {
-        let points = [0, 1, 2].map(|nth| Self::at(nth, self.part(corners.of_each[nth].value)));
+        let points = [0, 1, 2].map(|nth| Self::at(nth, self.axis.part(corners.of_each[nth].value)));
         let [first, second, third] = points;
         let line = stroke(corners.style).stroke_width(width(1.8));
         canvas.draw(&PathElement::new([first, second, third, first], line))?;
         for (nth, height) in corners.of_each.iter().enumerate() {
             if let Some((low, high)) = height.interval {
-                let ends = [low, high].map(|end| Self::at(nth, self.part(end)));
+                let ends = [low, high].map(|end| Self::at(nth, self.axis.part(end)));
                 canvas.draw(&PathElement::new(ends, series(corners.style).stroke_width(width(1.2))))?;
             }
         }

@@ -4,7 +4,7 @@ use kvdyno_analysis::Estimate;
 use kvdyno_results::{Percentile, Phase, Side};
 use serde_json::Value;
 
-use crate::figures::{FigureSource, Unit, declared};
+use crate::figures::{Figure, FigureSource, Unit, declared};
 use crate::order::distinct;
 use crate::remarks::{failure, reason};
 use crate::study::{Study, StudyCell};
@@ -13,30 +13,31 @@ use crate::study::{Study, StudyCell};
 pub(crate) struct CellTable {
     /// Names of columns.
     pub(crate) columns: Vec<String>,
+    /// The type of each column's values where they are not null: `string`, `integer` or `number`.
+    pub(crate) kinds: Vec<&'static str>,
     /// A value for each column; null where there is none.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
-/// A row that is being made: names of columns with their values.
-type Fields = Vec<(String, Value)>;
+/// A field of a row that is being made: the name of its column, the type of that, and its value.
+type Field = (String, &'static str, Value);
 
 impl CellTable {
     /// The cells of a study.
     pub(super) fn of(study: &Study<'_>) -> CellTable {
         let cells = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
-        let mut columns = Vec::new();
-        let row = |cell: &StudyCell<'_>| {
-            let fields = fields(cell);
-            columns = fields.iter().map(|(name, _)| name.clone()).collect();
-            fields.into_iter().map(|(_, value)| value).collect()
-        };
-        let rows = cells.map(row).collect();
-        CellTable { columns, rows }
+        let rows: Vec<Vec<Field>> = cells.map(fields).collect();
+        let columns = rows.last().into_iter().flatten();
+        CellTable {
+            columns: columns.clone().map(|(name, ..)| name.clone()).collect(),
+            kinds: columns.map(|(_, kind, _)| *kind).collect(),
+            rows: rows.into_iter().map(|row| row.into_iter().map(|(.., value)| value).collect()).collect(),
+        }
     }
 }
 
 /// The columns of a cell, which are the same for every cell, in the same order.
-fn fields(cell: &StudyCell<'_>) -> Fields {
+fn fields(cell: &StudyCell<'_>) -> Vec<Field> {
     let mut fields = identity(cell);
     for (name, estimate) in [
         ("reads_per_s", cell.reads_per_s.as_ref()),
@@ -52,28 +53,32 @@ fn fields(cell: &StudyCell<'_>) -> Fields {
 }
 
 /// The setup, how often it was measured, and the work.
-fn identity(cell: &StudyCell<'_>) -> Fields {
+fn identity(cell: &StudyCell<'_>) -> Vec<Field> {
     let first = cell.first();
-    let given = |key: &str| {
-        let figure = declared::first().into_iter().chain(declared::last()).find(|figure| figure.key == key);
-        figure.zip(first).map_or(Value::Null, |(figure, first)| figure.value(first))
+    let declared = || declared::first().into_iter().chain(declared::last());
+    let given = |names: &[&str]| {
+        let figures = names.iter().filter_map(|name| declared().find(|figure| figure.key == *name));
+        let field = |figure: Figure| {
+            (figure.key.to_owned(), figure.kind(), first.map_or(Value::Null, |first| figure.value(first)))
+        };
+        figures.map(field).collect::<Vec<_>>()
     };
     let reasons = distinct(cell.failed.iter().filter_map(|result| failure(result).map(reason)));
     let reasons = (!reasons.is_empty()).then(|| reasons.join("; "));
     let steady = cell.steadiness.as_ref().map(|told| told.steadiness.name());
-    let mut fields: Fields = vec![
-        ("engine".to_owned(), cell.key.engine.as_str().into()),
-        ("phase".to_owned(), cell.key.phase.to_string().into()),
-        ("readers".to_owned(), cell.key.readers.into()),
+    let mut fields: Vec<Field> = vec![
+        ("engine".to_owned(), "string", cell.key.engine.as_str().into()),
+        ("phase".to_owned(), "string", cell.key.phase.to_string().into()),
+        ("readers".to_owned(), "integer", cell.key.readers.into()),
     ];
-    fields.extend(NAMES.map(|name| (name.to_owned(), given(name))));
+    fields.extend(given(&NAMES));
     fields.extend([
-        ("finished".to_owned(), cell.finished.len().into()),
-        ("failed".to_owned(), cell.failed.len().into()),
-        ("reason".to_owned(), reasons.into()),
-        ("steadiness".to_owned(), steady.into()),
+        ("finished".to_owned(), "integer", cell.finished.len().into()),
+        ("failed".to_owned(), "integer", cell.failed.len().into()),
+        ("reason".to_owned(), "string", reasons.into()),
+        ("steadiness".to_owned(), "string", steady.into()),
     ]);
-    fields.extend(WORK.map(|name| (name.to_owned(), given(name))));
+    fields.extend(given(&WORK));
     fields
 }
 
@@ -93,44 +98,44 @@ const WORK: [&str; 10] = [
 ];
 
 /// `NAME`, `NAME_low`, `NAME_high`.
-fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [(String, Value); 3] {
+fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [Field; 3] {
     let number = |value: Option<f64>| value.map_or(Value::Null, |value| unit.number(value));
     [
-        (name.to_owned(), number(estimate.map(|estimate| estimate.value))),
-        (format!("{name}_low"), number(estimate.and_then(|estimate| estimate.low))),
-        (format!("{name}_high"), number(estimate.and_then(|estimate| estimate.high))),
+        (name.to_owned(), "number", number(estimate.map(|estimate| estimate.value))),
+        (format!("{name}_low"), "number", number(estimate.and_then(|estimate| estimate.low))),
+        (format!("{name}_high"), "number", number(estimate.and_then(|estimate| estimate.high))),
     ]
 }
 
 /// The latencies of the kind of operation that the side made most of.
-fn latencies(cell: &StudyCell<'_>, side: Side) -> Fields {
+fn latencies(cell: &StudyCell<'_>, side: Side) -> Vec<Field> {
     let noun = side.verb();
     let latency = cell.main_latency(side);
-    let whole = |name: &str, value: Option<u64>| (format!("{noun}_{name}"), Value::from(value));
+    let whole = |name: &str, kind, value: Option<u64>| (format!("{noun}_{name}"), kind, Value::from(value));
     let mut fields = vec![
-        (format!("{noun}_kind"), latency.map(|latency| latency.kind.word()).into()),
-        whole("operations", latency.map(|latency| latency.operations)),
-        whole("min_ns", latency.map(|latency| latency.latency.min_ns)),
-        whole("mean_ns", latency.map(|latency| latency.latency.mean_ns)),
+        (format!("{noun}_kind"), "string", latency.map(|latency| latency.kind.word()).into()),
+        whole("operations", "integer", latency.map(|latency| latency.operations)),
+        whole("min_ns", "number", latency.map(|latency| latency.latency.min_ns)),
+        whole("mean_ns", "number", latency.map(|latency| latency.latency.mean_ns)),
     ];
     for percentile in Percentile::ALL {
         let estimate = latency.map(|latency| latency.estimate(percentile));
         fields.extend(with_interval(&format!("{noun}_{}", percentile.key()), estimate.as_ref(), Unit::Nanos));
     }
-    fields.push(whole("max_ns", latency.map(|latency| latency.latency.max_ns)));
+    fields.push(whole("max_ns", "number", latency.map(|latency| latency.latency.max_ns)));
     fields
 }
 
 /// Every other figure: its median over the finished trials.
-fn medians(cell: &StudyCell<'_>) -> Fields {
+fn medians(cell: &StudyCell<'_>) -> Vec<Field> {
     const ESTIMATED: [&str; 4] = ["reads_per_s", "writes_per_s", "wall_s", "records_per_s"];
     let figures = declared::first().into_iter().chain(declared::second()).filter(|figure| {
         let is_number = matches!(figure.reading, FigureSource::Number(..));
         is_number && !figure.of_failures && !ESTIMATED.contains(&figure.key)
     });
-    let field = |figure: crate::figures::Figure| {
+    let field = |figure: Figure| {
         let median = figure.median(cell).map_or(Value::Null, |value| figure.unit().number(value));
-        (figure.key.to_owned(), median)
+        (figure.key.to_owned(), "number", median)
     };
     figures.map(field).collect()
 }

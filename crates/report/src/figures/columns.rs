@@ -5,7 +5,7 @@ use kvdyno_results::{FigureValue, Latency, Percentile, Phase, Side, TrialResult}
 use serde_json::Value;
 
 use super::declared::{first, last, second};
-use super::{Figure, FigureSource, Unit};
+use super::{Figure, Unit};
 
 /// A column of the tables of trials; `Null` is an empty field.
 pub(crate) struct TrialColumn {
@@ -32,11 +32,7 @@ impl From<Figure> for TrialColumn {
             head: figure.head,
             unit: figure.unit().name(),
             meaning: figure.meaning.to_owned(),
-            kind: match figure.reading {
-                FigureSource::Words(_) => "string",
-                FigureSource::Exact(_) => "integer",
-                FigureSource::Number(..) => "number",
-            },
+            kind: figure.kind(),
             phase: figure.phase,
             value: Box::new(move |result| figure.value(result)),
         }

@@ -77,6 +77,15 @@ impl Figure {
         }
     }
 
+    /// The type of its value where that is not null, as JSON Schema calls it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.reading {
+            FigureSource::Words(_) => "string",
+            FigureSource::Exact(_) => "integer",
+            FigureSource::Number(..) => "number",
+        }
+    }
+
     /// Its unit; things counted, if it has none.
     pub(crate) fn unit(&self) -> Unit {
         match self.reading {

@@ -35,55 +35,18 @@ pub(crate) fn files(study: &Study<'_>, document: &Document<'_>) -> Result<[(&'st
     Ok([("cells.parquet", file("cell", &cells(document))?), ("series.parquet", file("point", &series(study))?)])
 }
 
-/// Columns of cells that are counted, and so whole numbers; all other numbers are figures.
-const COUNTS: [&str; 12] = [
-    "readers",
-    "writers",
-    "finished",
-    "failed",
-    "records",
-    "key_size",
-    "value_size",
-    "batch",
-    "cache_bytes",
-    "write_buffer_bytes",
-    "read_operations",
-    "write_operations",
-];
-/// The columns that are words. A column of another name that has words in it is one, too.
-const WORDS: [&str; 17] = [
-    "engine",
-    "phase",
-    "preset",
-    "version",
-    "library",
-    "variant",
-    "workload",
-    "clients",
-    "tainted",
-    "reason",
-    "steadiness",
-    "durability",
-    "compression",
-    "verify",
-    "storage",
-    "read_kind",
-    "write_kind",
-];
-
 fn cells(document: &Document<'_>) -> Vec<ParquetColumn> {
     let table = &document.cell_table;
-    let column = |(nth, name): (usize, &String)| {
+    let column = |(nth, (name, kind)): (usize, (&String, &&str))| {
         let values: Vec<&Value> = table.rows.iter().filter_map(|row| row.get(nth)).collect();
-        let words = WORDS.contains(&name.as_str()) || values.iter().any(|value| value.is_string());
-        let values = match COUNTS.contains(&name.as_str()) {
-            _ if words => ColumnValues::Texts(values.iter().map(|value| value.as_str().map(str::to_owned)).collect()),
-            true => ColumnValues::Integers(values.iter().map(|value| value.as_i64()).collect()),
-            false => ColumnValues::Numbers(values.iter().map(|value| value.as_f64()).collect()),
+        let values = match *kind {
+            "string" => ColumnValues::Texts(values.iter().map(|value| value.as_str().map(str::to_owned)).collect()),
+            "integer" => ColumnValues::Integers(values.iter().map(|value| value.as_i64()).collect()),
+            _ => ColumnValues::Numbers(values.iter().map(|value| value.as_f64()).collect()),
         };
         ParquetColumn { name: name.clone(), values }
     };
-    table.columns.iter().enumerate().map(column).collect()
+    table.columns.iter().zip(&table.kinds).enumerate().map(column).collect()
 }
 
 /// A fact of a trial that its points have in common.
