@@ -43,8 +43,8 @@ pub(super) fn words(canvas: &Canvas<'_>, text: &str, (x, y): (f64, f64), colour:
     canvas.draw_text(text, &style, (px(x), px(y)))
 }
 
-/// The axis of a chart of rows that begin `top` pixels and end `bottom` pixels below the upper edge: a line and words at
-/// each mark, `x_of` telling where a figure is, and the title in the `middle` of what is left of `high` pixels.
+/// The axis of a chart of rows that begin `top` pixels and end `bottom` pixels below the upper edge: a line and words
+/// at each mark, `x_of` telling where a figure is, and the title in the `middle` of what is left of `high` pixels.
 pub(super) fn scale(
     canvas: &Canvas<'_>,
     axis: &Axis,

@@ -20,13 +20,13 @@ pub(crate) struct CellTable {
 }
 
 /// A field of a row that is being made: the name of its column, the type of that, and its value.
-type Field = (String, &'static str, Value);
+type CellField = (String, &'static str, Value);
 
 impl CellTable {
     /// The cells of a study.
     pub(super) fn of(study: &Study<'_>) -> CellTable {
         let cells = [Phase::Load, Phase::Run].into_iter().flat_map(|phase| study.cells(phase));
-        let rows: Vec<Vec<Field>> = cells.map(fields).collect();
+        let rows: Vec<Vec<CellField>> = cells.map(fields).collect();
         let columns = rows.last().into_iter().flatten();
         CellTable {
             columns: columns.clone().map(|(name, ..)| name.clone()).collect(),
@@ -37,7 +37,7 @@ impl CellTable {
 }
 
 /// The columns of a cell, which are the same for every cell, in the same order.
-fn fields(cell: &StudyCell<'_>) -> Vec<Field> {
+fn fields(cell: &StudyCell<'_>) -> Vec<CellField> {
     let mut fields = identity(cell);
     for (name, estimate) in [
         ("reads_per_s", cell.reads_per_s.as_ref()),
@@ -53,7 +53,7 @@ fn fields(cell: &StudyCell<'_>) -> Vec<Field> {
 }
 
 /// The setup, how often it was measured, and the work.
-fn identity(cell: &StudyCell<'_>) -> Vec<Field> {
+fn identity(cell: &StudyCell<'_>) -> Vec<CellField> {
     let first = cell.first();
     let declared = || declared::first().into_iter().chain(declared::last());
     let given = |names: &[&str]| {
@@ -66,7 +66,7 @@ fn identity(cell: &StudyCell<'_>) -> Vec<Field> {
     let reasons = distinct(cell.failed.iter().filter_map(|result| failure(result).map(reason)));
     let reasons = (!reasons.is_empty()).then(|| reasons.join("; "));
     let steady = cell.steadiness.as_ref().map(|told| told.steadiness.name());
-    let mut fields: Vec<Field> = vec![
+    let mut fields: Vec<CellField> = vec![
         ("engine".to_owned(), "string", cell.key.engine.as_str().into()),
         ("phase".to_owned(), "string", cell.key.phase.to_string().into()),
         ("readers".to_owned(), "integer", cell.key.readers.into()),
@@ -98,7 +98,7 @@ const WORK: [&str; 10] = [
 ];
 
 /// `NAME`, `NAME_low`, `NAME_high`.
-fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [Field; 3] {
+fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [CellField; 3] {
     let number = |value: Option<f64>| value.map_or(Value::Null, |value| unit.number(value));
     [
         (name.to_owned(), "number", number(estimate.map(|estimate| estimate.value))),
@@ -108,7 +108,7 @@ fn with_interval(name: &str, estimate: Option<&Estimate>, unit: Unit) -> [Field;
 }
 
 /// The latencies of the kind of operation that the side made most of.
-fn latencies(cell: &StudyCell<'_>, side: Side) -> Vec<Field> {
+fn latencies(cell: &StudyCell<'_>, side: Side) -> Vec<CellField> {
     let noun = side.verb();
     let latency = cell.main_latency(side);
     let whole = |name: &str, kind, value: Option<u64>| (format!("{noun}_{name}"), kind, Value::from(value));
@@ -127,7 +127,7 @@ fn latencies(cell: &StudyCell<'_>, side: Side) -> Vec<Field> {
 }
 
 /// Every other figure: its median over the finished trials.
-fn medians(cell: &StudyCell<'_>) -> Vec<Field> {
+fn medians(cell: &StudyCell<'_>) -> Vec<CellField> {
     const ESTIMATED: [&str; 4] = ["reads_per_s", "writes_per_s", "wall_s", "records_per_s"];
     let figures = declared::first().into_iter().chain(declared::second()).filter(|figure| {
         let is_number = matches!(figure.reading, FigureSource::Number(..));

@@ -14,7 +14,7 @@ use super::trials::{CellSummary, TrialTable};
 use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::study::Study;
 use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, processors, relatives, versions};
-use crate::verdicts::{Answer, PairSummary, RankingSummary, answer, groups, pairs, rankings, terms};
+use crate::verdicts::{PairSummary, RankingSummary, StudyAnswer, answer, groups, pairs, rankings, terms};
 use crate::words::title;
 
 /// A report, in no format yet.
@@ -46,7 +46,7 @@ pub(crate) struct Document<'a> {
     /// Remarks of the trials.
     pub(crate) notes: Vec<Remark>,
     /// The verdicts in short.
-    pub(crate) answer: Answer,
+    pub(crate) answer: StudyAnswer,
     /// Tables and charts.
     pub(crate) sections: Vec<Section<'a>>,
     /// The loads.

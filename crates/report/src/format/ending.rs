@@ -8,7 +8,7 @@ use kvdyno_results::folder::ResultsFolder;
 use super::Screen;
 use super::table::{BOLD, painted};
 use crate::document::Document;
-use crate::verdicts::{Answer, GroupAnswer};
+use crate::verdicts::{GroupAnswer, StudyAnswer};
 
 /// Lines of the answer at the most: a terminal of 24 shows them all, with a prompt.
 const MOST_LINES: usize = 15;
@@ -21,8 +21,8 @@ pub(crate) struct AnswerFiles<'a> {
     pub(crate) page: Option<&'a Path>,
 }
 
-/// The verdicts in short, those that are decided first; what speaks against figures, as counts; where everything is, and
-/// the command that repeats it.
+/// The verdicts in short, those that are decided first; what speaks against figures, as counts; where everything is,
+/// and the command that repeats it.
 pub(crate) fn render(document: &Document<'_>, screen: Screen, files: &AnswerFiles<'_>) -> String {
     let answer = &document.answer;
     let legend = if answer.legend.is_empty() { String::new() } else { format!(" ({})", answer.legend) };
@@ -36,7 +36,7 @@ pub(crate) fn render(document: &Document<'_>, screen: Screen, files: &AnswerFile
 
 /// The verdicts in at most `space` rows: in sentences, or else the order of each group, or of as many as there is space
 /// for.
-fn verdicts(answer: &Answer, screen: Screen, space: usize) -> Vec<String> {
+fn verdicts(answer: &StudyAnswer, screen: Screen, space: usize) -> Vec<String> {
     let broken = |line: String| screen.broken(&line, "  ");
     let is_single = answer.groups.len() == 1;
     let sentences = |group: &GroupAnswer| -> Vec<String> {
@@ -64,7 +64,7 @@ fn verdicts(answer: &Answer, screen: Screen, space: usize) -> Vec<String> {
 }
 
 /// `Cannot tell 4 of 14 pairs: the interval is too wide (3), a trial failed (1); --repeat 12 may help`.
-fn untold(answer: &Answer) -> Option<String> {
+fn untold(answer: &StudyAnswer) -> Option<String> {
     let reasons: Vec<String> = answer.untold.iter().map(|(why, count)| format!("{why} ({count})")).collect();
     let count: usize = answer.untold.iter().map(|(_, count)| count).sum();
     let help = Some(&answer.help).filter(|help| !help.is_empty()).map_or(String::new(), |help| format!("; {help}"));

@@ -10,7 +10,7 @@ use crate::order::distinct;
 
 /// The verdicts of a study in short.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct StudyAnswer {
     /// Each group, the one with the largest share of decided pairs first.
     pub(crate) groups: Vec<GroupAnswer>,
     /// Pairs of neighbours.
@@ -36,7 +36,7 @@ pub(crate) struct GroupAnswer {
 }
 
 /// The answer of some groups, whose comparisons have these terms.
-pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> Answer {
+pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> StudyAnswer {
     let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));
     let reasons: Vec<Unsure> = neighbours().filter_map(|one| one.unsure).collect();
     let kinds = distinct(reasons.iter().map(std::mem::discriminant));
@@ -56,7 +56,7 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> Answer {
         is_untold.then(|| "? cannot tell".to_owned()),
         is_doubted.then(|| format!("{UNSTEADY} with reservations: see the verdicts above")),
     ];
-    Answer {
+    StudyAnswer {
         help: help(neighbours(), terms),
         pairs: neighbours().count(),
         untold,
@@ -109,7 +109,7 @@ fn order(group: &VerdictGroup<'_, '_>) -> String {
     line
 }
 
-/// What may decide the open ones of some comparisons.
+/// The flag that may decide the open ones of some comparisons; empty if none is open.
 fn help<'c>(comparisons: impl Iterator<Item = &'c Comparison>, terms: &Terms) -> String {
     let open: Vec<&Comparison> = comparisons.filter(|one| one.is_open()).collect();
     let has = |unsure: Unsure| open.iter().any(|one| one.unsure == Some(unsure));

@@ -10,7 +10,7 @@ mod summary;
 #[cfg(test)]
 mod undecided;
 
-pub(crate) use answer::{Answer, GroupAnswer, answer};
+pub(crate) use answer::{GroupAnswer, StudyAnswer, answer};
 pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
 pub(crate) use sentences::{but, per_cent, reservations, sentence_of_change};
