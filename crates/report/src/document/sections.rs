@@ -27,7 +27,7 @@ pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]
     sections.extend(environment(study).map(|grid| Section {
         text: "The environment of the trials, read from the kernel while they ran: not as it was requested. Pages by \
                node, the share of memory that each NUMA node gave, and the cached part are of the runs.",
-        ..Section::new("environment", grid.title.clone(), vec![Block::MoreTable(without_title(grid))])
+        ..Section::new("environment", grid.title.clone(), vec![untitled(grid)])
     }));
     let settings: Vec<Block<'a>> = engine_settings(study).into_iter().map(Block::Details).collect();
     sections.extend((!settings.is_empty()).then(|| Section {
@@ -39,11 +39,7 @@ pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]
 
 /// A table whose title is the section's heading.
 fn untitled<'a>(grid: Grid) -> Block<'a> {
-    Block::Table(without_title(grid))
-}
-
-fn without_title(grid: Grid) -> Grid {
-    Grid { title: String::new(), ..grid }
+    Block::Table(Grid { title: String::new(), ..grid })
 }
 
 fn load_section<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kvdyno_model::text::counted;
+use kvdyno_model::text::{counted, plain};
 use kvdyno_results::folder::ResultsFolder;
 
 use super::Screen;
@@ -86,7 +86,7 @@ fn paths(files: &AnswerFiles<'_>) -> Vec<String> {
     let page = files.page.map(|page| format!("charts: {}", page.display()));
     let more = format!("more tables: kvdyno report {results} --tables all");
     let repeat = format!("again: kvdyno run {}", files.results.experiment_file().display());
-    page.into_iter().chain([more, repeat]).collect()
+    page.into_iter().chain([more, repeat]).map(|line| plain(&line)).collect()
 }
 
 /// The rows that lines take on a screen.

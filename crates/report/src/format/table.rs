@@ -24,7 +24,7 @@ kvdyno_model::words! {
     pub enum Tables: "a choice of tables", "TABLES" {
         /// Rates and latencies.
         Main = "main",
-        /// Those of CPU time, storage, amplification and environment, too.
+        /// Those of CPU time, storage and amplification, too.
         All = "all",
     }
 }
