@@ -81,7 +81,7 @@ fn calls_and_space_are_what_the_engine_was_told() {
     // Half of its operations read, and half read and write what they read.
     assert_eq!(read, Some(OPERATIONS * RECORD));
     assert!((OPERATIONS / 3 * RECORD..OPERATIONS * RECORD).contains(&written), "{written}");
-    let table = ran.lab.report("table");
+    let table = &ran.lab.run(["report", "results", "--tables", "all"]).stdout;
     assert!(table.contains("calls read") && table.contains("space amp."), "{table}");
     let page = std::fs::read_to_string(ran.lab.path("results/report/index.html")).unwrap();
     assert!(page.contains("Read, update and space amplification"));

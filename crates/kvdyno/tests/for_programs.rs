@@ -257,7 +257,7 @@ fn headings(help: &str) -> Vec<(String, Vec<String>)> {
 fn flags_stand_under_their_own_headings() {
     let lab = Lab::new();
     let output = ["dry-run", "format", "json", "metrics", "out", "quiet"];
-    for (command, mut more) in [("compare", vec!["name"]), ("diff", vec!["name"]), ("run", vec![])] {
+    for (command, mut more) in [("compare", vec!["name", "tables"]), ("diff", vec!["name"]), ("run", vec!["tables"])] {
         let ran = lab.run([command, "--help"]);
         let headings = headings(&ran.exits(0).stdout);
         let of = |name: &str| -> Vec<&str> {

@@ -33,7 +33,6 @@ pub use format::{Format, Screen, Tables};
 pub use published::{Paper, against, can_hold};
 
 use document::Document;
-use format::ending::AnswerFiles;
 use study::{Contents, Study};
 
 /// A report in a format, and its page.
@@ -58,11 +57,10 @@ pub fn report(
 ) -> Result<Rendered, ReportError> {
     with_document(results, |document| {
         let page = page(document, folder);
-        let files = AnswerFiles { results, page: page.as_deref().ok() };
         let text = match format {
             Format::Table => {
                 let above = format::table::render(document, screen, tables);
-                format!("{above}\n{}", format::ending::render(document, screen, &files))
+                format!("{above}\n{}", format::ending::render(document, screen, results))
             }
             _ => format.render(document, screen)?,
         };

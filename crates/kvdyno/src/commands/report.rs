@@ -1,6 +1,6 @@
 //! `kvdyno report`: the tables of a results folder, and its page.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use kvdyno_report::{Format, Rendered, ReportError, Tables, against, can_hold, schema};
@@ -30,9 +30,7 @@ pub fn run(arguments: ReportArguments) -> Result<(), Error> {
     let Some(paper) = arguments.against else { return show(&results, wanted, out) };
     let folder = out.map_or_else(|| results.report_folder(), Path::to_owned);
     let report = against(&results, paper, arguments.format, screen(), &folder)?;
-    let page = show_rendered(&results, report, out)?;
-    tell(format_args!("charts: {}", page.display()));
-    Ok(())
+    show_rendered(&results, report, out)
 }
 
 /// After a run: prints the tables and makes the page, as far as the user wants to be told.
@@ -55,12 +53,7 @@ pub fn show_ended(results: &ResultsFolder, wanted: (Format, Tables), watch: &Wat
 /// page cannot be written.
 pub fn show(results: &ResultsFolder, wanted: (Format, Tables), out: Option<&Path>) -> Result<(), Error> {
     let folder = out.map_or_else(|| results.report_folder(), Path::to_owned);
-    let page = show_rendered(results, report(results, wanted, &folder)?, out)?;
-    // A table ends with it.
-    if wanted.0 != Format::Table {
-        tell(format_args!("charts: {}", page.display()));
-    }
-    Ok(())
+    show_rendered(results, report(results, wanted, &folder)?, out)
 }
 
 fn report(results: &ResultsFolder, (format, tables): (Format, Tables), folder: &Path) -> Result<Rendered, ReportError> {
@@ -68,10 +61,12 @@ fn report(results: &ResultsFolder, (format, tables): (Format, Tables), folder: &
 }
 
 /// Prints a report, and says where its page is.
-fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) -> Result<PathBuf, Error> {
+fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) -> Result<(), Error> {
     print_painted(&report.text)?;
-    report.page.map_err(|error| match (error, out) {
+    let page = report.page.map_err(|error| match (error, out) {
         (error @ ReportError::Write { .. }, None) => Error::NoPage { error, root: results.root().to_owned() },
         (error, _) => Error::Report(error),
-    })
+    })?;
+    tell(format_args!("charts: {}", page.display()));
+    Ok(())
 }

@@ -1,7 +1,5 @@
 //! The end of a report on a terminal: its answer, which the last screen shows whole.
 
-use std::path::Path;
-
 use kvdyno_model::text::{counted, plain};
 use kvdyno_results::folder::ResultsFolder;
 
@@ -10,26 +8,18 @@ use super::table::{BOLD, painted};
 use crate::document::Document;
 use crate::verdicts::{GroupAnswer, StudyAnswer};
 
-/// Lines of the answer at the most: a terminal of 24 shows them all, with a prompt.
-const MOST_LINES: usize = 15;
+/// Lines of the answer at the most: with the path of the page below, a terminal of 24 shows them all.
+const MOST_LINES: usize = 14;
 
-/// The files that the answer names.
-pub(crate) struct AnswerFiles<'a> {
-    /// The results folder.
-    pub(crate) results: &'a ResultsFolder,
-    /// The page; absent if it could not be written.
-    pub(crate) page: Option<&'a Path>,
-}
-
-/// The verdicts in short, those that are decided first; what speaks against figures, as counts; where everything is,
-/// and the command that repeats it.
-pub(crate) fn render(document: &Document<'_>, screen: Screen, files: &AnswerFiles<'_>) -> String {
+/// The verdicts in short, those that are decided first; what speaks against figures, as counts; and the commands
+/// for more of it.
+pub(crate) fn render(document: &Document<'_>, screen: Screen, results: &ResultsFolder) -> String {
     let answer = &document.answer;
     let legend = if answer.legend.is_empty() { String::new() } else { format!(" ({})", answer.legend) };
     let title = screen.broken(&format!("Answer{legend}"), "  ");
     let end: Vec<String> = untold(answer).into_iter().chain(counts(document)).collect();
-    let end: Vec<String> = end.into_iter().map(|line| screen.broken(&line, "  ")).chain(paths(files)).collect();
-    let space = MOST_LINES.saturating_sub(rows(&[title.clone()], screen) + rows(&end, screen));
+    let end: Vec<String> = end.into_iter().map(|line| screen.broken(&line, "  ")).chain(commands(results)).collect();
+    let space = MOST_LINES.saturating_sub(rows(std::slice::from_ref(&title), screen) + rows(&end, screen));
     let lines = [painted(&title, BOLD, screen)].into_iter().chain(verdicts(answer, screen, space)).chain(end);
     lines.collect::<Vec<_>>().join("\n") + "\n"
 }
@@ -81,12 +71,12 @@ fn counts(document: &Document<'_>) -> Option<String> {
     (!told.is_empty()).then(|| format!("{}: above, and on the page", told.join(", ")))
 }
 
-fn paths(files: &AnswerFiles<'_>) -> Vec<String> {
-    let results = files.results.root().display();
-    let page = files.page.map(|page| format!("charts: {}", page.display()));
-    let more = format!("more tables: kvdyno report {results} --tables all");
-    let repeat = format!("again: kvdyno run {}", files.results.experiment_file().display());
-    page.into_iter().chain([more, repeat]).map(|line| plain(&line)).collect()
+/// The commands that print more of it, and repeat it.
+fn commands(results: &ResultsFolder) -> [String; 2] {
+    let root = results.root().canonicalize().unwrap_or_else(|_| results.root().to_owned());
+    let more = format!("more tables: kvdyno report {} --tables all", root.display());
+    let repeat = format!("again: kvdyno run {}", ResultsFolder::at(root).experiment_file().display());
+    [more, repeat].map(|line| plain(&line))
 }
 
 /// The rows that lines take on a screen.
