@@ -14,6 +14,7 @@ pub(crate) struct CellTable {
     /// Names of columns.
     pub(crate) columns: Vec<String>,
     /// The type of each column's values where they are not null: `string`, `integer` or `number`.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has types"))]
     pub(crate) kinds: Vec<&'static str>,
     /// A value for each column; null where there is none.
     pub(crate) rows: Vec<Vec<Value>>,
