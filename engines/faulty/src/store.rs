@@ -88,12 +88,10 @@ impl Store {
         if logs {
             store.log = Some(Log::open(&log, durability)?);
             store.alone(Store::catch_up)?;
-            store.written_by_others = 0;
-            return Ok(store);
-        }
-        if log.exists() {
+        } else if log.exists() {
             store.replay(&log)?;
         }
+        store.written_by_others = 0;
         Ok(store)
     }
 

@@ -1,9 +1,26 @@
 //! Without a fault; and when a fault strikes.
 
 use kvdyno_abi as abi;
+use kvdyno_abi::adapter::Durability;
 
 use super::host::*;
 use crate::fault::Fault;
+use crate::store::Store;
+
+/// Else reads would wait for fewer writes than they are told to.
+#[test]
+fn nothing_that_was_there_at_the_opening_is_written_by_others() {
+    for (durability, level) in
+        [(Durability::None, abi::DURABILITY_NONE), (Durability::Process, abi::DURABILITY_PROCESS)]
+    {
+        let folder = folder();
+        filled(&folder, Plan { durability: level, ..with("none") }).close().unwrap();
+        let logs = level > abi::DURABILITY_NONE;
+        let store = Store::open(folder.path(), false, durability, logs, false).unwrap();
+        assert!(store.get(b"a").is_some());
+        assert_eq!(store.written_by_others, 0);
+    }
+}
 
 #[test]
 fn the_store_is_sound() {
