@@ -1,4 +1,5 @@
-//! The documents: every file and folder that they name is there, and every link leads to a heading.
+//! The documents: every file and folder that they name is there, every link leads to a heading, and together they are
+//! short enough to be read.
 
 #![allow(clippy::unwrap_used)]
 
@@ -90,6 +91,40 @@ fn the_page_for_authors_shows_the_example_that_is_compiled() {
     let shown = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let compiled = std::fs::read_to_string(top().join("crates/abi/examples/table.rs")).unwrap();
     assert_eq!(shown, compiled, "docs/engine-abi.md and crates/abi/examples/table.rs must be the same");
+}
+
+/// Words of the README, and of all documents together, at the most; generated text does not count.
+const MOST_WORDS_OF_README: usize = 900;
+const MOST_WORDS: usize = 35_000;
+
+/// Documents that a program writes as a whole.
+const GENERATED: [&str; 4] =
+    ["docs/engines/checks.md", "docs/engines/settings.md", "docs/experiment-keys.md", "docs/gallery/README.md"];
+
+/// The words of a document that people wrote: what has a letter or a digit, between blanks.
+fn words(file: &File) -> usize {
+    let mut is_generated = GENERATED.contains(&file.path.as_str());
+    let mut count = 0;
+    for (_, line) in file.lines() {
+        let is_mark = line.starts_with("<!-- ");
+        is_generated |= is_mark && line.contains(": begin");
+        if !is_generated {
+            count += line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+        }
+        is_generated &= !(is_mark && line.contains(": end"));
+    }
+    count
+}
+
+#[test]
+fn documents_are_short_enough_to_be_read() {
+    let mut counts: Vec<(usize, String)> = documents().map(|file| (words(&file), file.path)).collect();
+    counts.sort_unstable_by(|one, other| other.cmp(one));
+    let of_readme = counts.iter().find(|(_, path)| path == "README.md").map_or(0, |(count, _)| *count);
+    let all: usize = counts.iter().map(|(count, _)| count).sum();
+    let longest: Vec<String> = counts.iter().take(9).map(|(count, path)| format!("{path} {count}")).collect();
+    assert!(of_readme <= MOST_WORDS_OF_README, "README.md has {of_readme} words, at most {MOST_WORDS_OF_README}");
+    assert!(all <= MOST_WORDS, "{all} words, at most {MOST_WORDS}; the longest: {}", longest.join(", "));
 }
 
 /// Large drawings make the page slow where it is looked at.

@@ -84,10 +84,10 @@ fn nothing_is_left_where_fewer_repeats_were_enough() {
     let words = ["--records", "2000", "--duration", "100ms", "--warmup", "0s", "--detect", "100%", "--out", "results"];
     let mut command = lab.kvdyno();
     command.args(["diff", "lmdb", "lmdb"]).args(words);
-    // Two loads, and what nobody disturbed of six repeats.
+    // Two loads, and what had no interference of six repeats.
     RunningKvdyno::start(lab.clone(), command).has_records(2 + 6 * 2).killed();
     lab.has_no_workers().has_only_repeats(6);
-    lab.undisturbed("results");
+    lab.without_interference("results");
     lab.gives_figures_of("results", "lmdb", "lmdb@new");
     let ran = lab.run(["diff", "--resume", "results"]);
     ran.exits(0);

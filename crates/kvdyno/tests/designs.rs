@@ -136,11 +136,11 @@ fn a_run_repeats_until_its_comparisons_are_decided_and_remembers_that() {
     let text = "engines = [\"quick\", \"slow\"]\n[data]\nrecords = 2000\n[lab]\nrepeat = \"auto\"\ndetect = 0.9\n\
                 [[run]]\nworkload = \"readrandom\"\nreaders = [1]\nduration = \"200ms\"\nwarmup = \"0s\"\n";
     lab.write("experiment.toml", &format!("{text}{}{}", engine("quick", 2000), engine("slow", 100_000)));
-    // What others take of the machine decides nothing: three repeats are there, as on one that nobody disturbed.
+    // What others take of the machine decides nothing: three repeats are there, as on an idle one.
     let of_three = 3 * 4;
     lab.start(["run", "experiment.toml", "--out", "results"]).has_records(of_three).killed();
     lab.has_no_workers().has_only_repeats(3);
-    lab.undisturbed("results");
+    lab.without_interference("results");
     let ran = lab.resume();
     ran.exits(0).says("every comparison that matters is decided");
     let plan = lab.folder().plan().unwrap().unwrap();
@@ -186,17 +186,17 @@ fn a_repeat_with_interference_is_done_again_and_says_so() {
     let lab = Lab::new();
     let comparison = lab.compare(["lmdb", "leveldb"]).workload("readrandom").with("duration", "100ms");
     comparison.with("repeat", "2").run().exits(0);
-    // Whoever disturbed them in earnest is forgotten.
+    // Real interference is removed.
     lab.has_only_repeats(2);
-    lab.undisturbed("results");
+    lab.without_interference("results");
     let before = lab.folder().results().unwrap();
     let files = lab.result_files();
     lab.resume().exits(0);
-    assert_eq!(lab.result_files(), files, "what nobody disturbed is not done again");
+    assert_eq!(lab.result_files(), files, "what had no interference is not done again");
     let suffering = before.iter().find(|result| result.trial.repeat == 1 && result.trial.phase == Phase::Run).unwrap();
     let is_it = |result: &Value| result["trial"]["number"] == suffering.trial.number;
     assert!(lab.say_interference("results", &[Interference::StolenCpuTime { cpu_time_share: 0.41 }], is_it));
-    lab.resume().exits(0).says("repeat 1 was disturbed, and is repeated as repeat 3");
+    lab.resume().exits(0).says("repeat 1 had interference, and is repeated as repeat 3");
     let results = lab.folder().results().unwrap();
     let of = |repeat: u32| results.iter().filter(|result| result.trial.repeat == repeat).collect::<Vec<_>>();
     assert_eq!((of(1).len(), of(3).len()), (4, 4), "both are kept");

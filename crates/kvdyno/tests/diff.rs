@@ -65,7 +65,7 @@ impl SlowLab {
     #[track_caller]
     fn verdict(&self, before: &str, after: &str, more: &[&str], code: i32) -> Ran {
         let ran = self.diff(before, after, &[&["--repeat", "6"], more].concat());
-        if !self.0.undisturbed("results") {
+        if !self.0.without_interference("results") {
             ran.exits(code);
         }
         let ran = self.0.run(["diff", "--resume", "results"]);
@@ -81,7 +81,7 @@ impl SlowLab {
         let ran =
             self.0.run_with(&[&["compare", setup, "--out", folder][..], &usual, readers, workload, more].concat());
         ran.exits(0);
-        self.0.undisturbed(folder);
+        self.0.without_interference(folder);
         self
     }
 }
@@ -120,7 +120,7 @@ fn a_slower_build_is_worse_and_the_other_way_round_better() {
 fn one_library_against_itself_is_the_same() {
     let change = SlowLab::new();
     change.diff("lmdb", &change.setup("old"), &["--repeat", "6", "--detect", "10%"]).is_whole();
-    change.0.undisturbed("results");
+    change.0.without_interference("results");
     change.0.gives_figures_of("results", "lmdb", "lmdb@new");
     let ran = change.0.run(["diff", "--resume", "results"]);
     ran.exits(0);
@@ -301,7 +301,7 @@ fn a_hundred_nanoseconds_more_are_found_and_nothing_where_there_are_none() {
         let usual = ["--records", "1000", "--warmup", "0s", "--repeat", "6", "--out", "results"];
         let mut told = ["100ms", "1s", "10s"].into_iter().map(|duration| {
             lab.run_with(&[&["diff", &copy, &copy, "--duration", duration][..], &usual, &options].concat()).is_whole();
-            lab.undisturbed("results");
+            lab.without_interference("results");
             let ran = lab.run(["diff", "--resume", "results"]);
             fs::remove_dir_all(lab.path("results")).unwrap();
             ran

@@ -37,7 +37,7 @@ pub struct PlannedTrial {
     pub copied: bool,
     /// Which of the copies a run is done on.
     pub copy: usize,
-    /// It is of a repeat that is done only if others disturbed one before.
+    /// It belongs to a repeat that is done only after interference with an earlier one.
     pub extra: bool,
     /// No later trial needs its database.
     pub last_on_database: bool,
@@ -113,7 +113,7 @@ impl Plan {
         plan
     }
 
-    /// The trials that are done if others disturb none.
+    /// The trials that are done if there is no interference.
     pub fn ordered(&self) -> impl Iterator<Item = &PlannedTrial> {
         self.trials.iter().filter(|trial| !trial.extra)
     }

@@ -20,7 +20,7 @@ pub struct SavedPlan {
     /// results decide how many there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordered: Option<u32>,
-    /// The repeats so far that were done again because others disturbed them, in order.
+    /// The repeats so far that were done again because of interference, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Vec<Repeated>,
     /// Trials that are left out of repeats, in order. It is decided before a repeat begins, and stays so.
@@ -34,7 +34,7 @@ pub struct SavedPlan {
 /// A repeat that was done again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeated {
-    /// The disturbed one.
+    /// The one with interference.
     pub repeat: u32,
     /// The one that was done for it.
     pub by: u32,
@@ -173,7 +173,7 @@ mod tests {
         let numbers = |plan: &SavedPlan| plan.expected().map(|trial| trial.number).collect::<Vec<_>>();
         assert_eq!(numbers(&plan), [1, 2, 3, 4, 5, 6]);
         plan.repeated = vec![Repeated { repeat: 2, by: 4, why: "stolen".into() }];
-        plan.skipped = vec![Skipped { repeat: 4, trials: vec![7], why: "it was not disturbed".into() }];
+        plan.skipped = vec![Skipped { repeat: 4, trials: vec![7], why: "there was no interference".into() }];
         assert_eq!(numbers(&plan), [1, 2, 3, 4, 5, 6, 8]);
         plan.enough = Some(Enough { repeat: 1, why: "enough".into() });
         assert_eq!(numbers(&plan), [1, 2]);

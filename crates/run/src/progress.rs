@@ -34,8 +34,8 @@ impl SoFar {
 /// A trial under way.
 #[derive(Clone, Debug)]
 pub struct Live {
-    /// Its number in the order of the plan.
-    pub trial: u32,
+    /// The trial.
+    pub trial: TrialKey,
     /// Time since the worker was started.
     pub elapsed: Duration,
     /// The worker's state, in words.

@@ -92,7 +92,7 @@ impl<'a> Repeats<'a> {
         self.saved.skipped.iter().any(|skipped| skipped.trials.contains(&number))
     }
 
-    /// Why a repeat is done, if it is for one that others disturbed.
+    /// Why a repeat is done, if it replaces one with interference.
     pub(crate) fn repeated(&self, repeat: u32) -> Option<&Repeated> {
         self.saved.repeated.iter().find(|repeated| repeated.by == repeat)
     }
@@ -140,7 +140,7 @@ impl<'a> Repeats<'a> {
         }
         let Some(again) = self.again(repeat, interfered) else { return RepeatDecision::End(None) };
         self.repeat(again, repeat);
-        self.skip(repeat, trials, &again.steps, results, |_| "others did not disturb it".to_owned());
+        self.skip(repeat, trials, &again.steps, results, |_| "there was no interference".to_owned());
         RepeatDecision::Done
     }
 
@@ -192,8 +192,8 @@ impl<'a> Repeats<'a> {
         RepeatDecision::Done
     }
 
-    /// The repeat that this one does again. At most a third of all repeats, but one at least, are for others that were
-    /// disturbed: on a machine that never comes to rest the time is better told than spent.
+    /// The repeat that this one does again. At most a third of all repeats, but at least one, replace others with
+    /// interference: a machine that is never idle is reported, not waited for.
     fn again<'b>(&self, repeat: u32, interfered: &'b [Interfered]) -> Option<&'b Interfered> {
         if let Some(known) = self.repeated(repeat) {
             return interfered.iter().find(|one| one.repeat == known.repeat);

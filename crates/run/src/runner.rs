@@ -385,7 +385,7 @@ fn saved_plan(folder: &ResultsFolder) -> Result<SavedPlan, RunError> {
 
 /// Why a repeat is done, for people.
 fn repeated_because(repeated: &Repeated) -> String {
-    format!("repeat {} was disturbed, and is repeated as repeat {}: {}", repeated.repeat, repeated.by, repeated.why)
+    format!("repeat {} had interference, and is repeated as repeat {}: {}", repeated.repeat, repeated.by, repeated.why)
 }
 
 /// The folder of a run's databases: each run has its own.

@@ -25,7 +25,7 @@ pub use family::{compare, compare_family};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{have_cpu_time, judged, measured, paired, paired_by};
 pub use rivals::{MeasuredCell, Pairing, RivalRank, Rivals, RivalsVerdicts};
-pub use run_goal::{RunDecision, decide};
+pub use run_goal::{RunDecision, decide, ranks_so_far};
 pub use unpaired::{UnpairedFigures, compare_unpaired};
 pub use verdict::{
     Aspect, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict,

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, TrialKey, TrialResult, WorkKey};
+use kvdyno_results::{Phase, Side, TrialKey, TrialResult, WorkKey};
 
-use super::enough::{Decision, Goal, enough};
-use super::rivals::Rivals;
-use super::verdict::Aspect;
+use super::enough::{Decision, Goal, Question, enough};
+use super::level::Looks;
+use super::pairing;
+use super::rivals::{RivalRank, Rivals};
+use super::verdict::{Aspect, Terms};
 use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
 
 /// The step of a cell.
@@ -20,8 +22,7 @@ pub(super) fn step(key: &CellKey) -> WorkKey {
 /// Whether these results are enough for the goal. Loads are left out: a verdict on loads takes many of them, which were
 /// not requested.
 pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
-    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    let cells = without_latencies(results);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
     let works = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run);
     let judged = |same: SameWork| {
@@ -33,6 +34,31 @@ pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     // Engines with threads and those that have only processes do one work, each in a step of its own.
     let steps = |(same, _): &(SameWork, Aspect)| same.of(&cells).iter().map(|cell| step(&cell.key)).collect();
     RunDecision { decision: enough(&rivals, goal), steps: judged.iter().map(steps).collect() }
+}
+
+fn without_latencies(results: &[TrialResult]) -> Vec<Cell<'_>> {
+    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
+    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    cells
+}
+
+/// The rank of each cell by the throughput of its sides, from the results so far of a run that goes on. `detect` is the
+/// least difference that matters, of 1. Two works whose cells have the same key, as those that differ in their batch,
+/// have a rank each.
+pub fn ranks_so_far(results: &[TrialResult], question: Question, detect: f64) -> Vec<(CellKey, Side, RivalRank)> {
+    let terms = Terms { detect, looks: Looks::AfterEach };
+    let cells = without_latencies(results);
+    let cells: Vec<&Cell<'_>> = cells.iter().collect();
+    let mut ranks = Vec::new();
+    for same in same_work(&cells) {
+        for compared in pairing::judged(&same.of(&cells)) {
+            let Aspect::Throughput(side) = compared else { continue };
+            let verdicts = same.rivals(&cells, compared).verdicts(question, &terms);
+            let rank = |(index, cell): (usize, &&Cell<'_>)| Some((cell.key.clone(), side, verdicts.rank_of(index)?));
+            ranks.extend(same.of(&cells).iter().enumerate().filter_map(rank));
+        }
+    }
+    ranks
 }
 
 /// A decision about the runs of an experiment.
@@ -64,6 +90,21 @@ impl RunDecision {
 mod tests {
     use super::*;
     use crate::testing::result;
+
+    #[test]
+    fn ranks_become_known_as_repeats_are_added() {
+        let trials = |repeats: u32| -> Vec<TrialResult> {
+            let of = |repeat| [("lmdb", 200.0), ("bdb", 100.0)].map(|(engine, rate)| result(engine, 1, repeat, rate));
+            (1..=repeats).flat_map(of).collect()
+        };
+        let ranks = |repeats: u32| -> Vec<(String, Side, RivalRank)> {
+            let ranks = ranks_so_far(&trials(repeats), Question::Ranking, 0.03);
+            ranks.into_iter().map(|(key, side, rank)| (key.engine, side, rank)).collect()
+        };
+        let of = |lmdb, bdb| [("lmdb".to_owned(), Side::Reads, lmdb), ("bdb".to_owned(), Side::Reads, bdb)];
+        assert_eq!(ranks(1), of(RivalRank::Untold, RivalRank::Untold));
+        assert_eq!(ranks(4), of(RivalRank::Highest, RivalRank::Lower));
+    }
 
     #[test]
     fn it_is_enough_when_the_runs_can_be_told_apart() {

@@ -218,7 +218,7 @@ pub fn measure(
     }
     let storage = checked.experiment.lab.dir.clone().map_or_else(|| folder.clone(), |dir| dir.0);
     check_space(&checked, &storage)?;
-    let watchers = Watchers::new(watch)?;
+    let watchers = Watchers::new(watch, &checked.experiment.lab, &[])?;
     let results = new_folder(&folder)?;
     let lock = lock(&results)?;
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
@@ -245,7 +245,7 @@ pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> 
     let begun = results.plan()?;
     refuse_changed(&results, begun.as_ref().map(|plan| plan.changes_of_experiment(&experiment.resolved())))?;
     // Damaged results are reported before anything is touched.
-    results.results()?;
+    let so_far = results.results()?;
     enter_scope(&experiment);
     give_up(&mut experiment, erase)?;
     let lock = lock(&results)?;
@@ -259,7 +259,8 @@ pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> 
         )));
     }
     let note = results.machine()?.as_ref().and_then(machine::begun_by_another);
-    run_rest(&checked, results, lock.run(), Watchers::new(watch)?, note)
+    let watchers = Watchers::new(watch, &checked.experiment.lab, &so_far)?;
+    run_rest(&checked, results, lock.run(), watchers, note)
 }
 
 /// More changes than this are not read.

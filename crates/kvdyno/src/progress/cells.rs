@@ -1,6 +1,9 @@
-//! The cells of a run so far, as a table for a terminal that is drawn anew: rates, their intervals as they narrow, p99.
+//! The cells of a run so far, as a table for a terminal that is drawn anew: rates, marked with their verdict so far,
+//! their intervals as they narrow, p99.
 
+use kvdyno_analysis::verdicts::{Question, RivalRank, ranks_so_far};
 use kvdyno_analysis::{CellKey, Estimate};
+use kvdyno_experiment::LabSection;
 use kvdyno_model::text::{duration, short_rate};
 use kvdyno_results::{ClientKind, Percentile, Phase, Side, TrialKey, TrialResult};
 use kvdyno_run::{Live, SoFar};
@@ -8,7 +11,12 @@ use kvdyno_run::{Live, SoFar};
 /// The cells, in the order in which they were begun.
 #[derive(Default)]
 pub struct LiveCells {
+    /// What comparisons are for, and the least difference that matters, of 1.
+    question: Question,
+    detect: f64,
     cells: Vec<LiveCell>,
+    results: Vec<TrialResult>,
+    ranks: Vec<(CellKey, Side, RivalRank)>,
     /// Counts what happens to any of them.
     clock: u64,
 }
@@ -26,6 +34,14 @@ struct LiveCell {
 }
 
 impl LiveCells {
+    /// Those of a run of an experiment with this section, which has these results so far.
+    pub fn new(lab: &LabSection, results: &[TrialResult]) -> LiveCells {
+        let mut cells = LiveCells { question: lab.question, detect: lab.detect.0, ..LiveCells::default() };
+        results.iter().for_each(|result| cells.count(result));
+        cells.rank();
+        cells
+    }
+
     /// A trial begins.
     pub fn begin(&mut self, trial: &TrialKey) {
         self.of(trial).now = Some((trial.number, None));
@@ -33,19 +49,41 @@ impl LiveCells {
 
     /// Some time passed in it.
     pub fn live(&mut self, live: &Live) {
-        let at_work = |cell: &&mut LiveCell| cell.now.is_some_and(|(number, _)| number == live.trial);
+        let at_work = |cell: &&mut LiveCell| cell.now.is_some_and(|(number, _)| number == live.trial.number);
         if let (Some(cell), Some(so_far)) = (self.cells.iter_mut().find(at_work), live.so_far) {
-            cell.now = Some((live.trial, Some(so_far)));
+            cell.now = Some((live.trial.number, Some(so_far)));
         }
     }
 
     /// It ended.
     pub fn end(&mut self, result: &TrialResult) {
+        self.count(result);
+        self.rank();
+    }
+
+    fn count(&mut self, result: &TrialResult) {
         let cell = self.of(&result.trial);
         cell.now = None;
         match result.is_finished() {
             true => cell.finished.push(figures(result)),
             false => cell.failed += 1,
+        }
+        self.results.push(result.clone());
+    }
+
+    fn rank(&mut self) {
+        self.ranks = ranks_so_far(&self.results, self.question, self.detect);
+    }
+
+    /// The mark of a cell's verdict by the rate of a side, as in a report's tables. Empty if the cell has no rival, or
+    /// does two works by one name.
+    fn mark(&self, key: &CellKey, side: Side) -> &'static str {
+        let mut ranks = self.ranks.iter().filter(|(of, by, _)| of == key && *by == side).map(|(_, _, rank)| *rank);
+        match (ranks.next(), ranks.next()) {
+            (Some(RivalRank::Highest), None) => HIGHEST,
+            (Some(RivalRank::Same), None) => SAME,
+            (Some(RivalRank::Untold), None) => UNTOLD,
+            _ => "",
         }
     }
 
@@ -62,18 +100,23 @@ impl LiveCells {
         cell
     }
 
-    /// The table: a head, and of the cells those to which something happened last, as many as fit. No line is wider
-    /// than `width`: columns that do not fit are left out, the least important first, and names lose their ends.
+    /// The table: a head, of the cells those to which something happened last, as many as fit, and the meaning of the
+    /// marks. No line is wider than `width`: columns that do not fit are left out, the least important first, and names
+    /// lose their ends.
     pub fn lines(&self, width: usize, height: usize) -> Vec<String> {
-        let shown = height.saturating_sub(1);
+        let shown = height.saturating_sub(1 + usize::from(!self.ranks.is_empty()));
         if self.cells.is_empty() || shown == 0 {
             return Vec::new();
         }
         let mut changes: Vec<u64> = self.cells.iter().map(|cell| cell.changed).collect();
         changes.sort_unstable();
         let oldest = changes[changes.len().saturating_sub(shown)];
-        let rows: Vec<Row> = self.cells.iter().filter(|cell| cell.changed >= oldest).map(LiveCell::row).collect();
-        laid_out(&rows, width)
+        let marked = |cell: &LiveCell| {
+            cell.row([Side::Reads, Side::Writes].map(|side| self.mark(&cell.key, side)))
+        };
+        let rows: Vec<Row> = self.cells.iter().filter(|cell| cell.changed >= oldest).map(marked).collect();
+        let legend = (!self.ranks.is_empty()).then(|| cut(LEGEND, width));
+        laid_out(&rows, width).into_iter().chain(legend).collect()
     }
 }
 
@@ -87,6 +130,11 @@ fn figures(result: &TrialResult) -> SoFar {
         write_p99_ns: p99(Side::Writes),
     }
 }
+
+const HIGHEST: &str = "* ";
+const SAME: &str = "≈ ";
+const UNTOLD: &str = "? ";
+const LEGEND: &str = "so far: * faster than every other; ≈ the same as the highest; ? cannot tell";
 
 /// A field for each of [`COLUMNS`].
 type Row = [String; COLUMNS.len()];
@@ -118,7 +166,8 @@ impl LiveCell {
         all.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    fn row(&self) -> Row {
+    /// Its row, with marks for the rates of its reads and writes.
+    fn row(&self, [of_reads, of_writes]: [&str; 2]) -> Row {
         // Before its first trial has ended a cell has the figures of that as it goes on.
         let so_far: Vec<SoFar> = match (self.finished.as_slice(), self.now) {
             ([], Some((_, Some(so_far)))) => vec![so_far],
@@ -134,19 +183,19 @@ impl LiveCell {
         let variant = if self.key.variant.is_empty() { String::new() } else { format!("{}: ", self.key.variant) };
         let work = format!("{variant}{load}{}", self.key.workload);
         let failed = if self.failed > 0 { format!(", {} failed", self.failed) } else { String::new() };
-        let of = |rate_of: fn(&SoFar) -> f64, p99_of: fn(&SoFar) -> Option<u64>| {
+        let of = |mark: &str, rate_of: fn(&SoFar) -> f64, p99_of: fn(&SoFar) -> Option<u64>| {
             let rates: Vec<f64> = so_far.iter().map(rate_of).filter(|rate| *rate > 0.0).collect();
             let p99 = median(so_far.iter().filter_map(p99_of).collect());
             let estimate = Estimate::from_repeats(&rates);
             let half = estimate.as_ref().and_then(|it| Some((it.high? - it.low?) / 2.0 / it.value));
             [
-                estimate.map(|it| short_rate(it.value)).unwrap_or_default(),
+                estimate.map(|it| format!("{mark}{}", short_rate(it.value))).unwrap_or_default(),
                 half.map(percent).unwrap_or_default(),
                 p99.map(|ns| duration(ns as f64)).unwrap_or_default(),
             ]
         };
-        let [reads, reads_half, reads_p99] = of(|it| it.reads_per_s, |it| it.read_p99_ns);
-        let [writes, writes_half, writes_p99] = of(|it| it.writes_per_s, |it| it.write_p99_ns);
+        let [reads, reads_half, reads_p99] = of(of_reads, |it| it.reads_per_s, |it| it.read_p99_ns);
+        let [writes, writes_half, writes_p99] = of(of_writes, |it| it.writes_per_s, |it| it.write_p99_ns);
         let trials = format!("{}{failed}", self.finished.len());
         let name = format!("{mark} {}", self.key.engine);
         [name, work, self.clients(), trials, reads, reads_half, reads_p99, writes, writes_half, writes_p99]
@@ -208,21 +257,8 @@ pub fn cut(name: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::testing::{live, trial};
     use super::*;
-
-    fn trial(engine: &str, number: u32, repeat: u32) -> TrialKey {
-        TrialKey {
-            number,
-            engine: engine.to_owned(),
-            variant: String::new(),
-            phase: Phase::Run,
-            workload: "readwhilewriting".to_owned(),
-            readers: 4,
-            writers: 1,
-            clients: ClientKind::Threads,
-            repeat,
-        }
-    }
 
     fn cells(rates: &[(&str, &[f64])]) -> LiveCells {
         let mut cells = LiveCells::default();
@@ -264,6 +300,23 @@ mod tests {
     }
 
     #[test]
+    fn rates_have_the_marks_of_their_verdicts_and_the_last_line_their_meaning() {
+        let mut cells = cells(&[("lmdb", &[2e6]), ("bdb", &[1e6]), ("rocksdb", &[1e6])]);
+        let rank = |engine: &str, rank| (CellKey::from(&trial(engine, 1, 1)), Side::Reads, rank);
+        cells.ranks = vec![rank("lmdb", RivalRank::Highest), rank("bdb", RivalRank::Untold)];
+        for width in [50, 80, 200] {
+            let lines = cells.lines(width, 10);
+            assert!(lines[1].contains("* 2.00 M") && lines[2].contains("? 1.00 M"), "{lines:#?}");
+            assert!(lines[3].contains("  1.00 M") && lines[4].starts_with("so far: *"), "{lines:#?}");
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}: {lines:#?}");
+        }
+        assert_eq!(cells.lines(80, 4).len(), 4);
+        // Two works by one name, with a rank each.
+        cells.ranks.push(rank("lmdb", RivalRank::Same));
+        assert!(!cells.lines(80, 10)[1].contains('*'));
+    }
+
+    #[test]
     fn a_failure_shows_at_any_width() {
         let mut cells = cells(&[("lmdb", &[1e6, 2e6]), ("faulty", &[1e6, 2e6])]);
         cells.of(&trial("faulty", 1, 1)).failed = 2;
@@ -285,7 +338,7 @@ mod tests {
         // One that has nothing yet has the figures of the trial under way.
         cells.begin(&trial("new", 10, 1));
         let so_far = Some(SoFar { reads_per_s: 5e6, ..SoFar::default() });
-        cells.live(&Live { trial: 10, so_far, ..super::super::words::testing::live() });
+        cells.live(&Live { trial: trial("new", 10, 1), so_far, ..live() });
         assert!(cells.lines(100, 2)[1].contains("5.00 M"), "{:?}", cells.lines(100, 2));
     }
 }

@@ -17,8 +17,6 @@ const PERIOD: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Events {
     has_complained: bool,
-    /// Under way.
-    trials: Vec<TrialKey>,
     /// Time of the report of progress.
     told: Option<Instant>,
 }
@@ -92,7 +90,6 @@ impl Events {
 
 impl Progress for Events {
     fn begin(&mut self, trial: &TrialKey, _: usize, count: usize) {
-        self.trials.push(trial.clone());
         self.say(RunEvent::TrialBegun { trial, of: count });
     }
 
@@ -100,10 +97,9 @@ impl Progress for Events {
         if self.told.is_some_and(|told| told.elapsed() < PERIOD) {
             return;
         }
-        let Some(trial) = self.trials.iter().find(|trial| trial.number == live.trial).cloned() else { return };
         self.told = Some(Instant::now());
         self.say(RunEvent::TrialProgress {
-            trial: &trial,
+            trial: &live.trial,
             state: live.state,
             elapsed_s: live.elapsed.as_secs_f64(),
             done: live.fraction,
@@ -118,7 +114,6 @@ impl Progress for Events {
 
     fn end(&mut self, result: &TrialResult) {
         let trial = &result.trial;
-        self.trials.retain(|one| one.number != trial.number);
         self.say(match &result.outcome {
             TrialOutcome::Finished => RunEvent::TrialFinished {
                 trial,

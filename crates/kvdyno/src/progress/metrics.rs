@@ -135,7 +135,7 @@ impl Progress for Metrics {
     }
 
     fn live(&mut self, live: &Live) {
-        let under_way = self.state.trials.iter_mut().find(|(trial, _)| trial.number == live.trial);
+        let under_way = self.state.trials.iter_mut().find(|(trial, _)| *trial == live.trial);
         under_way.into_iter().for_each(|(_, last)| *last = Some(live.clone()));
         if self.written.elapsed() >= PERIOD {
             self.tell();
@@ -312,8 +312,8 @@ mod tests {
             clients: kvdyno_results::ClientKind::Threads,
             repeat: 1,
         };
-        let live = |number, reads_per_s| Live { trial: number, reads_per_s, ..super::super::words::testing::live() };
-        let trials = vec![(trial(1, "lmdb"), Some(live(1, 5.0))), (trial(2, "rocksdb"), Some(live(2, 7.0)))];
+        let live = |reads_per_s| Live { reads_per_s, ..super::super::words::testing::live() };
+        let trials = vec![(trial(1, "lmdb"), Some(live(5.0))), (trial(2, "rocksdb"), Some(live(7.0)))];
         let text = RunState { trials, ..RunState::default() }.text();
         let reads: Vec<&str> = text.lines().filter(|line| line.starts_with("kvdyno_trial_reads_per_second{")).collect();
         assert!(reads.len() == 2 && reads[0].contains("lmdb") && reads[0].ends_with(" 5"), "{reads:?}");

@@ -7,6 +7,7 @@ mod metrics_port;
 mod terminal;
 mod words;
 
+use kvdyno_experiment::LabSection;
 use kvdyno_results::{TrialKey, TrialResult};
 use kvdyno_run::{Live, Progress};
 
@@ -26,13 +27,14 @@ pub struct Watchers {
 }
 
 impl Watchers {
-    /// The watchers that the command line requests.
+    /// The watchers that the command line requests, for a run of an experiment with this section `[lab]`, which
+    /// has these results so far.
     ///
     /// # Errors
     /// If the file of metrics cannot be written, or their port not be had.
-    pub fn new(arguments: &WatchArguments) -> Result<Watchers, Error> {
+    pub fn new(arguments: &WatchArguments, lab: &LabSection, results: &[TrialResult]) -> Result<Watchers, Error> {
         Ok(Watchers {
-            terminal: arguments.tells().then(Terminal::new),
+            terminal: arguments.tells().then(|| Terminal::new(lab, results)),
             events: arguments.json.then(Events::default),
             metrics: arguments.metrics.as_ref().map(Metrics::new).transpose()?,
         })

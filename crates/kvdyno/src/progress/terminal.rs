@@ -3,6 +3,7 @@
 //! each ended trial prints a line.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use kvdyno_experiment::LabSection;
 use kvdyno_model::text::short_rate;
 use kvdyno_report::Screen;
 use kvdyno_results::{Phase, TrialKey, TrialOutcome, TrialResult};
@@ -38,9 +39,9 @@ const BAR: usize = 13;
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 impl Terminal {
-    /// On standard error.
-    pub fn new() -> Self {
-        Terminal { drawing: can_draw().then(Drawing::new), count: 0 }
+    /// On standard error, for a run of an experiment with this section, which has these results so far.
+    pub fn new(lab: &LabSection, results: &[TrialResult]) -> Self {
+        Terminal { drawing: can_draw().then(|| Drawing::new(LiveCells::new(lab, results))), count: 0 }
     }
 
     fn say(&self, line: &str) {
@@ -61,7 +62,7 @@ impl Terminal {
 }
 
 impl Drawing {
-    fn new() -> Drawing {
+    fn new(cells: LiveCells) -> Drawing {
         let style = |template: &str| {
             ProgressStyle::with_template(template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
@@ -70,7 +71,7 @@ impl Drawing {
         let all = MultiProgress::new();
         let table = all.add(ProgressBar::new(1).with_style(style("{msg}")));
         let bar = all.add(ProgressBar::new(STEPS).with_style(style("{prefix:.bold}\n{bar:12.cyan/dim} {msg}")));
-        Drawing { all, table, bar, cells: LiveCells::default(), names: Vec::new() }
+        Drawing { all, table, bar, cells, names: Vec::new() }
     }
 
     /// Says which trial the line beneath is about.
@@ -120,7 +121,7 @@ impl Progress for Terminal {
         let Some(drawing) = &mut self.drawing else { return };
         drawing.cells.live(live);
         drawing.draw();
-        if let Some((_, name)) = drawing.names.iter().find(|(number, _)| *number == live.trial) {
+        if let Some((_, name)) = drawing.names.iter().find(|(number, _)| *number == live.trial.number) {
             drawing.name(name);
         }
         if let Some(fraction) = live.fraction {

@@ -49,12 +49,29 @@ pub fn doing(live: &Live) -> String {
 pub mod testing {
     use std::time::Duration;
 
+    use kvdyno_results::ClientKind;
+
     use super::*;
+
+    /// A run of `readwhilewriting` with 4 readers and a writer.
+    pub fn trial(engine: &str, number: u32, repeat: u32) -> TrialKey {
+        TrialKey {
+            number,
+            engine: engine.to_owned(),
+            variant: String::new(),
+            phase: Phase::Run,
+            workload: "readwhilewriting".to_owned(),
+            readers: 4,
+            writers: 1,
+            clients: ClientKind::Threads,
+            repeat,
+        }
+    }
 
     /// A trial that has measured for ten seconds.
     pub fn live() -> Live {
         Live {
-            trial: 1,
+            trial: trial("lmdb", 1, 1),
             elapsed: Duration::from_secs(10),
             state: "measuring",
             reads_per_s: 0.0,

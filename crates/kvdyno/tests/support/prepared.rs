@@ -34,7 +34,7 @@ impl Lab {
     }
 
     /// Removes all interference from the results of `folder`. Returns whether there was any.
-    pub fn undisturbed(&self, folder: &str) -> bool {
+    pub fn without_interference(&self, folder: &str) -> bool {
         self.say_interference(folder, &[], |_| true)
     }
 

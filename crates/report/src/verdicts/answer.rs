@@ -1,11 +1,10 @@
 //! The verdicts in short: what the last screen of a terminal has space for.
 
-use kvdyno_analysis::verdicts::{Comparison, Looks, Pairing, Terms, Unsure, Verdict, VerdictFigure};
+use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, Unsure, VerdictFigure};
 use kvdyno_results::Side;
 
-use super::groups::VerdictGroup;
-use super::sentences::{far, per_cent};
-use crate::grid::UNSTEADY;
+use super::groups::{RESERVATION, VerdictGroup};
+use super::sentences::per_cent;
 use crate::order::distinct;
 
 /// The verdicts of a study in short.
@@ -28,7 +27,7 @@ pub(crate) struct StudyAnswer {
 pub(crate) struct GroupAnswer {
     /// `readwhilewriting, 4 readers, 1 writer, reads`.
     pub(crate) title: String,
-    /// `lmdb 3.50x > leveldb† 1.27x > bdb ? rocksdb`.
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`.
     pub(crate) order: String,
     /// A sentence for each decided pair of neighbours.
     pub(crate) sentences: Vec<String>,
@@ -48,13 +47,13 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> StudyAns
     untold.sort_by_key(|(_, count)| usize::MAX - count);
     let mut answers: Vec<GroupAnswer> = groups.iter().filter(|group| group.has_order()).map(of_group).collect();
     answers.sort_by_key(|one| one.pairs - one.sentences.len());
-    let is_doubted = answers.iter().any(|one| one.order.contains(UNSTEADY));
+    let is_reserved = answers.iter().any(|one| one.order.contains(RESERVATION));
     let is_untold = answers.iter().any(|one| one.order.contains('?'));
     let is_same = answers.iter().any(|one| one.order.contains('≈'));
     let legend = [
         is_same.then(|| format!("≈ the same within {} %", per_cent(terms.detect))),
         is_untold.then(|| "? cannot tell".to_owned()),
-        is_doubted.then(|| format!("{UNSTEADY} with reservations: see the verdicts above")),
+        is_reserved.then(|| format!("{RESERVATION} with reservations: see the verdicts above")),
     ];
     StudyAnswer {
         help: help(neighbours(), terms),
@@ -69,17 +68,10 @@ impl VerdictGroup<'_, '_> {
     fn has_order(&self) -> bool {
         self.verdicts.order.len() > 1
     }
-
-    /// The name of a setup, with a mark if its sentences have reservations.
-    fn marked(&self, index: usize) -> String {
-        let mark = if self.has_reservations(index) { UNSTEADY } else { "" };
-        format!("{}{mark}", self.name(index))
-    }
 }
 
 fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     let decided = || group.verdicts.neighbours().filter(|pair| pair.comparison.verdict.is_decided());
-    let said = |pair: &Pairing| group.short_sentence(pair, (&group.marked(pair.one), &group.marked(pair.other)));
     let by = match (group.figure(), group.side().filter(|_| group.has_sides())) {
         (VerdictFigure::CpuTime, _) => format!(", {}", VerdictFigure::CpuTime.name()),
         (_, Some(Side::Reads)) => ", reads".to_owned(),
@@ -88,25 +80,10 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     };
     GroupAnswer {
         title: group.title() + &by,
-        order: order(group),
-        sentences: decided().map(said).collect(),
+        order: group.order_line(),
+        sentences: decided().map(|pair| group.marked_sentence(pair)).collect(),
         pairs: group.verdicts.neighbours().count(),
     }
-}
-
-/// The order, with the distance of each from the next where that is decided.
-fn order(group: &VerdictGroup<'_, '_>) -> String {
-    let mut line = group.verdicts.order.first().map_or(String::new(), |first| group.marked(*first));
-    for Pairing { other, comparison, .. } in group.verdicts.neighbours() {
-        line += &match comparison.verdict {
-            Verdict::Faster => format!(" {} >", far(comparison)),
-            Verdict::Slower => format!(" {} <", far(&comparison.reversed())),
-            Verdict::Same => " ≈".to_owned(),
-            Verdict::CannotTell => " ?".to_owned(),
-        };
-        line += &format!(" {}", group.marked(*other));
-    }
-    line
 }
 
 /// The flag that may decide the open ones of some comparisons; empty if none is open.

@@ -3,14 +3,18 @@
 use std::ops::Deref;
 
 use kvdyno_analysis::verdicts::{
-    Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, VerdictFigure, have_cpu_time, judged,
+    Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time,
+    judged,
 };
-use kvdyno_analysis::{Cell, SameWork, same_work};
+use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
 use kvdyno_results::{Phase, Side};
 
-use super::sentences::{but, is_of, reservations, sentence};
+use super::sentences::{but, far, is_of, procedure, reservations, sentence};
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
+
+/// The mark of a setup against whose figures something speaks.
+pub(crate) const RESERVATION: &str = "‡";
 
 /// Cells of one work, and what can be said of them by one aspect of it.
 pub(crate) struct VerdictGroup<'c, 'r> {
@@ -97,23 +101,59 @@ impl<'r> VerdictGroup<'_, 'r> {
 
     /// A comparison of two of them in a sentence, with what speaks against it.
     pub(crate) fn sentence(&self, pairing: &Pairing) -> String {
-        let said = self.short_sentence(pairing, (self.name(pairing.one), self.name(pairing.other)));
         let cells = [pairing.one, pairing.other].map(|index| (self.name(index), &self.cells[index].weaknesses[..]));
-        said + &reservations(&pairing.comparison, self.compared, cells)
+        self.said(pairing, cells.map(|(name, _)| name)) + &reservations(self.compared, cells)
     }
 
-    /// The same with these names, and without what speaks against the figures.
-    pub(crate) fn short_sentence(&self, pairing: &Pairing, names: (&str, &str)) -> String {
-        let said = sentence(self.verb(self.compared), names, &pairing.comparison);
+    /// The same, with a mark on the names of setups that have a [reservation](Self::reservation), instead of those.
+    pub(crate) fn marked_sentence(&self, pairing: &Pairing) -> String {
+        let [one, other] = [pairing.one, pairing.other].map(|index| self.marked_name(index));
+        self.said(pairing, [&one, &other])
+    }
+
+    fn said(&self, pairing: &Pairing, [one, other]: [&str; 2]) -> String {
+        let said = |compared: Aspect, comparison: &Comparison| sentence(self.verb(compared), (one, other), comparison);
         let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {
-            but(&sentence(self.verb(compared), names, &comparison), (self.compared, compared))
+            but(&said(compared, &comparison), (self.compared, compared))
         });
-        said + &against
+        said(self.compared, &pairing.comparison) + &against + &procedure(&pairing.comparison)
     }
 
-    /// Whether something speaks against the figures of a setup.
-    pub(crate) fn has_reservations(&self, index: usize) -> bool {
-        self.cells[index].weaknesses.iter().any(|weakness| is_of(weakness, self.compared))
+    /// What speaks against the figures of a setup: `‡ rocksdb was not steady; did 9.50 of 500 requested writes a
+    /// second`.
+    pub(crate) fn reservation(&self, index: usize) -> Option<String> {
+        let weaknesses: Vec<&str> = self.weaknesses(index).map(|weakness| &*weakness.of_one).collect();
+        (!weaknesses.is_empty()).then(|| format!("{RESERVATION} {} {}", self.name(index), weaknesses.join("; ")))
+    }
+
+    /// Whether any of its setups has one.
+    pub(crate) fn has_reservations(&self) -> bool {
+        self.verdicts.order.iter().any(|index| self.weaknesses(*index).next().is_some())
+    }
+
+    fn weaknesses(&self, index: usize) -> impl Iterator<Item = &Weakness> {
+        self.cells[index].weaknesses.iter().filter(|weakness| is_of(weakness, self.compared))
+    }
+
+    fn marked_name(&self, index: usize) -> String {
+        let mark = if self.weaknesses(index).next().is_some() { RESERVATION } else { "" };
+        format!("{}{mark}", self.name(index))
+    }
+
+    /// Its setups from the highest on, with the distance of each from the next where that is decided:
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`. Empty if there is none.
+    pub(crate) fn order_line(&self) -> String {
+        let mut line = self.verdicts.order.first().map_or(String::new(), |first| self.marked_name(*first));
+        for Pairing { other, comparison, .. } in self.verdicts.neighbours() {
+            let sign = match comparison.verdict {
+                Verdict::Faster => &format!("{} >", far(comparison)),
+                Verdict::Slower => &format!("{} <", far(&comparison.reversed())),
+                Verdict::Same => "≈",
+                Verdict::CannotTell => "?",
+            };
+            line += &format!(" {sign} {}", self.marked_name(*other));
+        }
+        line
     }
 
     /// The other aspect by which the verdict on two is the opposite.

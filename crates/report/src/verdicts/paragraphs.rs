@@ -1,11 +1,12 @@
 //! The section of verdicts: for each group its order in one line, and its pairs in sentences.
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Question, Terms, Unsure, Verdict, VerdictFigure};
+use std::iter;
 
-use super::groups::{VerdictGroup, terms};
+use kvdyno_analysis::verdicts::{Looks, Pairing, Question, Terms, Unsure, VerdictFigure};
+
+use super::groups::{RESERVATION, VerdictGroup, terms};
 use super::sentences::per_cent;
 use crate::document::{Block, Paragraph, Section};
-use crate::grid::UNSTEADY;
 use crate::order::distinct;
 use crate::study::Study;
 
@@ -52,9 +53,8 @@ fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
 /// One sentence for two setups; for more, their order and a sentence for each pair of neighbours.
 fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs: Vec<&Pairing> = group.verdicts.neighbours().collect();
-    let sentences = pairs.iter().map(|pairing| group.sentence(pairing));
-    let lead = if pairs.len() > 1 { order(group) } else { String::new() };
-    Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect()) }
+    let lead = if pairs.len() > 1 { group.order_line() } else { String::new() };
+    Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences(group, &pairs)) }
 }
 
 /// The distance of the highest from the next and from the last.
@@ -63,8 +63,20 @@ fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let ends = verdicts.order.first().zip(verdicts.order.last());
     let of_ends = |pairing: &&Pairing| Some((&pairing.one, &pairing.other)) == ends;
     let far = verdicts.pairs.iter().find(of_ends).filter(|_| verdicts.order.len() > 2);
-    let sentences = verdicts.neighbours().take(1).chain(far).map(|pairing| group.sentence(pairing));
-    Paragraph::of_lines(group.heading(), sentences.chain(left_out(group)).collect())
+    let pairs: Vec<&Pairing> = verdicts.neighbours().take(1).chain(far).collect();
+    Paragraph::of_lines(group.heading(), sentences(group, &pairs))
+}
+
+/// A sentence for each pair, and what is left out. What speaks against a setup's figures is in the sentence of a single
+/// pair; of several pairs it stands once, below them.
+fn sentences(group: &VerdictGroup<'_, '_>, pairs: &[&Pairing]) -> Vec<String> {
+    let left_out = left_out(group);
+    if let [pair] = pairs {
+        return iter::once(group.sentence(pair)).chain(left_out).collect();
+    }
+    let setups = distinct(pairs.iter().flat_map(|pair| [pair.one, pair.other]));
+    let reservations = setups.into_iter().filter_map(|index| group.reservation(index));
+    pairs.iter().map(|pair| group.marked_sentence(pair)).chain(reservations).chain(left_out).collect()
 }
 
 /// The setups of which nothing is said, a line for each reason.
@@ -79,42 +91,21 @@ fn left_out(group: &VerdictGroup<'_, '_>) -> Vec<String> {
 
 /// The order of each group, a line each.
 fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
-    let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.heading(), order(group));
+    let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.heading(), group.order_line());
     let groups = groups.iter().filter(|group| !group.verdicts.order.is_empty());
     Paragraph::of_lines(String::new(), groups.map(line).collect())
 }
 
-/// `lmdb > bdb ≈ rocksdb† ? leveldb`.
-fn order(group: &VerdictGroup<'_, '_>) -> String {
-    let name = |index: usize| {
-        let mark = if group.cells[index].is_unsteady() { UNSTEADY } else { "" };
-        format!("{}{mark}", group.name(index))
-    };
-    let mut line = group.verdicts.order.first().map_or(String::new(), |first| name(*first));
-    for pairing in group.verdicts.neighbours() {
-        line += &format!(" {} {}", sign(pairing.comparison.verdict), name(pairing.other));
-    }
-    line
-}
-
-fn sign(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => ">",
-        Verdict::Slower => "<",
-        Verdict::Same => "≈",
-        Verdict::CannotTell => "?",
-    }
-}
-
 fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms), has_ends: bool) -> String {
-    let many = groups.iter().any(|group| group.verdicts.order.len() > 2);
+    let many_of = |group: &VerdictGroup<'_, '_>| group.verdicts.order.len() > 2;
+    let many = groups.iter().any(many_of);
     let detect = per_cent(terms.detect);
     let family = match question {
         Question::Ranking => "neighbours",
         Question::Difference => "pairs",
     };
     let of_cpu_time = groups.iter().any(|group| group.figure() == VerdictFigure::CpuTime);
-    let is_unsteady = groups.iter().flat_map(|group| &group.cells).any(|cell| cell.is_unsteady());
+    let has_marks = groups.iter().any(|group| (many_of(group) || has_ends) && group.has_reservations());
     [
         of_cpu_time.then(|| CPU_TIME.to_owned()),
         many.then(|| format!("> faster; ≈ the same within {detect} %; ? cannot tell.")),
@@ -125,7 +116,10 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
         (has_ends && question == Question::Ranking)
             .then(|| "That of the first and the last is adjusted for all pairs.".to_owned()),
         (terms.looks == Looks::AfterEach).then(|| "It holds however often one looked.".to_owned()),
-        is_unsteady.then(|| format!("{UNSTEADY} not steady: the doubts say how.")),
+        has_marks.then(|| {
+            let on_page = if has_ends { "on the page " } else { "" };
+            format!("{RESERVATION} with reservations: {on_page}they stand below the sentences.")
+        }),
     ]
     .into_iter()
     .flatten()

@@ -112,7 +112,7 @@ fn a_repeat_with_interference_is_done_again_and_both_stay() {
     let repeated = Repeated { repeat: 2, by: 5, why: "others took it".to_owned() };
     assert_eq!(run.repeats.repeated(5), Some(&repeated));
     assert_eq!(run.workloads(2), ALL, "it stays");
-    assert_eq!(run.goes_on(6), RepeatDecision::End(None), "one was disturbed");
+    assert_eq!(run.goes_on(6), RepeatDecision::End(None), "one had interference");
     // A resumed run decides the same.
     let saved = run.repeats.saved(run.results.len()).clone();
     assert_eq!(saved.repeated, [repeated]);

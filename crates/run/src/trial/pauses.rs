@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_was_stopped_alone_disturbs_nobody() {
+    fn a_parent_that_was_stopped_alone_pauses_nobody() {
         let mut pauses = at_work();
         assert_eq!(pauses.look(at(4600), 4600, true), Duration::from_secs(4), "it cannot tell of a hang");
         assert_eq!(told(&pauses), []);

@@ -461,7 +461,7 @@ impl<'a> Watching<'a> {
             }
         };
         Live {
-            trial: self.context.planned.key.number,
+            trial: self.context.planned.key.clone(),
             elapsed: self.begun.elapsed(),
             state: self.observer.control().state().word(),
             reads_per_s: self.rates.0,

@@ -117,9 +117,9 @@ fn a_repeat_with_interference_is_done_again_and_says_so() {
     let mut run = TestRun::of("a", "readrandom overwrite", "repeat = 2");
     run.rule.interfered_with = "a readrandom 2";
     let calls = run.calls();
-    // The overwrites of the second repeat were not disturbed.
+    // The overwrites of the second repeat had no interference.
     assert_eq!(trials(&calls)[6..], ["a load 3", "a readrandom 3"]);
-    assert_eq!(run.heard.notes, ["repeat 2 was disturbed, and is repeated as repeat 3: others took it"]);
+    assert_eq!(run.heard.notes, ["repeat 2 had interference, and is repeated as repeat 3: others took it"]);
     for name in ["a load 3", "a readrandom 3"] {
         assert_eq!(run.result(name).notes, ["repeated for the interference with repeat 2: others took it"]);
     }

@@ -127,7 +127,7 @@ impl Executor for Script {
         self.calls.borrow_mut().push(names.join(" + "));
         for context in trials {
             live(&Live {
-                trial: context.planned.key.number,
+                trial: context.planned.key.clone(),
                 elapsed: Default::default(),
                 state: "",
                 reads_per_s: 0.0,
