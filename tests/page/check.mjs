@@ -445,6 +445,7 @@ async function look(browser, file, [width, height], theme) {
     );
     const hasRatio = verdicts.some((it) => /\d (times as fast as|% faster than) .*\([^)]* to [^)]*\)/.test(it));
     check(`${name}: a ratio with its interval is within the first screen`, hasRatio, verdicts.join("\n  "));
+    if (width > 1000) check(`${name}: the first chart is within the first screen`, await inside("figure")(page));
     await charts(page, name);
     await tables(page, name);
     await keys(page, name);

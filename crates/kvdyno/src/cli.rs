@@ -16,8 +16,8 @@ use crate::progress::MetricsTarget;
 pub use check_arguments::CheckArguments;
 pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
 
-/// A dynamometer for key-value storage engines: what an engine does a second, what that costs in CPU, memory, space and
-/// writes, how it scales with readers, and how sure the figure is.
+/// A dynamometer for key-value storage engines: measures throughput, latency, CPU time, memory, storage and scaling, each
+/// with a confidence interval, and compares engines.
 #[derive(Debug, Parser)]
 #[command(
     version,

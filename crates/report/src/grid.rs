@@ -124,8 +124,6 @@ pub(crate) enum TableNote {
     Interference,
     /// The meaning of [`UNSTEADY`], for the pieces that have it.
     Unsteady,
-    /// The price of a call that crosses a border between languages, nanoseconds by engine.
-    Crossing(String, Vec<(String, f64)>),
 }
 
 impl fmt::Display for Content {
@@ -210,22 +208,17 @@ impl Grid {
         piece
     }
 
-    /// The pieces that have a group of rows each, without the column that names it.
-    pub(crate) fn by_rows(&self) -> Vec<Grid> {
-        let mut pieces: Vec<Grid> = Vec::new();
-        for row in &self.rows {
-            if let Some(group) = &row.group {
-                let notes = self.notes.iter().filter_map(|note| note.of_engine(group)).collect();
-                pieces.push(Grid { title: group.clone(), columns: self.columns.clone(), rows: Vec::new(), notes });
-            }
-            if let Some(piece) = pieces.last_mut() {
-                piece.rows.push(GridRow { group: None, ..row.clone() });
+    /// The same table with the name of its group in each row.
+    pub(crate) fn ungrouped(&self) -> Grid {
+        let mut grid = self.clone();
+        let mut name: Option<String> = None;
+        for row in &mut grid.rows {
+            name = row.group.take().or(name);
+            if let (Some(name), Some(first)) = (&name, row.cells.first_mut()) {
+                first.content = Content::Words(name.clone());
             }
         }
-        for piece in &mut pieces {
-            piece.remove_column(0);
-        }
-        pieces
+        grid
     }
 
     /// The same table without the column that names the groups of rows.
@@ -281,10 +274,6 @@ impl Grid {
             TableNote::Unsteady if self.is_unsteady() => format!("{UNSTEADY} not steady: the doubts say how."),
             TableNote::OfColumn(..) | TableNote::Interference | TableNote::Unsteady => String::new(),
             TableNote::Repeats => self.repeats(),
-            TableNote::Crossing(border, prices) => {
-                let prices: Vec<String> = prices.iter().map(|(engine, ns)| format!("{engine} {ns:.0} ns")).collect();
-                format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "))
-            }
         }
     }
 
@@ -324,16 +313,3 @@ pub(crate) const UNSTEADY: &str = "†";
 
 /// The word in the head of a column of percentiles.
 const LATENCY: &str = "p50";
-
-impl TableNote {
-    /// The part of it that is about one engine, if any is.
-    fn of_engine(&self, engine: &str) -> Option<TableNote> {
-        match self {
-            TableNote::Crossing(border, prices) => {
-                let own: Vec<_> = prices.iter().filter(|(name, _)| name == engine).cloned().collect();
-                (!own.is_empty()).then(|| TableNote::Crossing(border.clone(), own))
-            }
-            note => Some(note.clone()),
-        }
-    }
-}

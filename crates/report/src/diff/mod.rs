@@ -18,11 +18,13 @@ use kvdyno_analysis::{Cell, CellKey, Series, Weakness, cells, is_driver, steadin
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{EngineFacts, Machine, Phase, Side, TrialKey, TrialResult};
+use kvdyno_results::{EngineFacts, Machine, Phase, Setting, Side, TrialKey, TrialResult};
 
+use crate::document::command;
 use crate::format::Format;
 use crate::order::distinct;
 use crate::remarks::weaknesses;
+use crate::tables::{main_settings, processor};
 use crate::words::threads;
 use comparable::Surroundings;
 
@@ -38,6 +40,12 @@ pub struct Diff {
     terms: Terms,
     /// Remarks for a reader of the verdicts.
     notes: Vec<String>,
+    /// The main settings, and the machine.
+    setting: Vec<String>,
+    /// The command that repeats it, for a terminal of this machine.
+    again: String,
+    /// The same for a shell that has no file of it.
+    anywhere: String,
     failed: usize,
     ended: usize,
 }
@@ -144,7 +152,19 @@ impl Diff {
         let source = DiffSource { folder: "", series: &series, machine: machine.as_ref() };
         let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
         let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
-        Ok(Diff { cells, figure, is_paired: true, terms, notes, failed, ended: results.len() })
+        let (root, flags) = (folder.root().display(), ["--out", "NEW"]);
+        Ok(Diff {
+            cells,
+            figure,
+            is_paired: true,
+            terms,
+            notes,
+            setting: setting(&results, machine.as_ref()),
+            again: format!("kvdyno run {root}/experiment.toml --out NEW && kvdyno diff --resume NEW"),
+            anywhere: format!("{}\nkvdyno diff --resume NEW", command(&folder.experiment_text()?, &flags)),
+            failed,
+            ended: results.len(),
+        })
     }
 
     /// The setups that two results folders have in common, or the only one of either. With `across` the machine and its
@@ -212,6 +232,9 @@ impl Diff {
             is_paired: false,
             terms,
             notes,
+            setting: setting(&results[1], machines[1].as_ref()),
+            again: format!("kvdyno diff {} {}", folders[0], folders[1]),
+            anywhere: String::new(),
             failed,
             ended,
         })
@@ -309,6 +332,11 @@ fn work(key: &CellKey) -> String {
     let variant = if key.variant.is_empty() { String::new() } else { format!(", {}", key.variant) };
     let load = if key.phase == Phase::Load { "load by " } else { "" };
     format!("{load}{}{variant}, {}", key.workload, threads(key.readers, key.writers))
+}
+
+/// The main settings of results, and the processor that they are of.
+fn setting(results: &[TrialResult], machine: Option<&Machine>) -> Vec<String> {
+    main_settings(results).into_iter().chain(machine.map(processor)).collect()
 }
 
 /// A cell and its counterpart, and the aspect by which they are compared.
@@ -416,6 +444,24 @@ impl DiffCell {
             (Verdict::Same, _) => "the same",
             (Verdict::CannotTell, _) => "cannot tell",
         }
+    }
+}
+
+impl DiffCell {
+    /// The settings of their engines that differ: `block_size 4096 before, 16384 after`.
+    fn changed_settings(&self) -> Vec<String> {
+        let (Some(before), Some(after)) = (&self.before.engine, &self.after.engine) else { return Vec::new() };
+        let named = |settings: &[Setting], name: &str| {
+            let values = settings.iter().filter(|setting| setting.name == name).map(|setting| setting.value.as_str());
+            values.collect::<Vec<_>>().join(", ")
+        };
+        let names = distinct(before.settings.iter().chain(&after.settings).map(|setting| setting.name.as_str()));
+        let change = |name: &&str| {
+            let [was, is] = [before, after].map(|engine| named(&engine.settings, name));
+            let known = |value: String| if value.is_empty() { "absent".to_owned() } else { value };
+            (was != is).then(|| format!("{name}: {} before, {} after", known(was), known(is)))
+        };
+        names.iter().filter_map(change).collect()
     }
 }
 

@@ -1,20 +1,33 @@
-//! The diff for people: a sentence for each cell.
+//! The diff for people: a sentence for each cell, the worse ones last, and the outcome where a terminal shows it.
 
 use kvdyno_analysis::verdicts::{Looks, Verdict};
 use kvdyno_model::text::{capital, plain};
 
 use super::{Diff, DiffCell};
 use crate::order::distinct;
-use crate::verdicts::{but, per_cent, reservations, sentence_of_change};
+use crate::verdicts::{but, per_cent, procedure, reservations, sentence_of_change};
 
 pub(super) fn render(diff: &Diff) -> String {
     let mut lines = sides(diff);
-    lines.push(String::new());
-    lines.extend(diff.cells.iter().map(|cell| line(diff, cell)));
+    lines.push(diff.setting.join(" · "));
     lines.extend([String::new(), interval(diff)]);
     lines.extend(diff.notes.iter().map(|note| format!("- {note}")));
-    lines.push(format!("{}.", outcome(diff)));
+    lines.push(String::new());
+    let mut cells: Vec<&DiffCell> = diff.cells.iter().collect();
+    cells.sort_by_key(|cell| (cell.compared.figure() == diff.figure, weight(cell)));
+    lines.extend(cells.into_iter().map(|cell| line(diff, cell)));
+    lines.extend([String::new(), format!("{}.", outcome(diff)), format!("again: {}", diff.again)]);
     lines.iter().map(|line| plain(line) + "\n").collect()
+}
+
+/// How much a verdict weighs with a reader who looks for what became worse.
+fn weight(cell: &DiffCell) -> u8 {
+    match cell.comparison.verdict {
+        Verdict::Same => 0,
+        Verdict::CannotTell => 1,
+        Verdict::Faster => 2,
+        Verdict::Slower => 3,
+    }
 }
 
 /// Both, in the order in which they came.
@@ -45,7 +58,8 @@ fn line(diff: &Diff, cell: &DiffCell) -> String {
 pub(super) fn said(cell: &DiffCell) -> String {
     let sides = [&cell.after, &cell.before].map(|side| (side.name.as_str(), &side.weaknesses[..]));
     let against = cell.against.as_deref().unwrap_or_default();
-    format!("{}{against}{}", sentence(cell), reservations(&cell.comparison, cell.compared, sides))
+    let procedure = procedure(&cell.comparison);
+    format!("{}{against}{procedure}{}", sentence(cell), reservations(cell.compared, sides))
 }
 
 fn sentence(cell: &DiffCell) -> String {
@@ -67,8 +81,8 @@ pub(super) fn interval(diff: &Diff) -> String {
         }
     };
     let many = if diff.cells.len() > 1 { ", adjusted for the number of cells (Holm)" } else { "" };
-    let often = if diff.terms.looks == Looks::AfterEach { " It holds however often one looked." } else { "" };
+    let often = if diff.terms.looks == Looks::AfterEach { " It is valid although the run could end early." } else { "" };
     let detect = per_cent(diff.terms.detect);
-    let same = format!("What differs by less than {detect} % is the same.");
+    let same = format!("A difference of less than {detect} % counts as the same.");
     format!("In brackets the 95 % interval of the ratio {over}{many}.{often} {same}")
 }

@@ -1,6 +1,7 @@
 //! The document of a study.
 
 use jiff::tz::TimeZone;
+use kvdyno_analysis::verdicts::Question;
 use kvdyno_model::text::of_the_rest;
 use kvdyno_results::{Machine, Phase, TrialResult};
 use serde_json::{Map, Value};
@@ -12,15 +13,22 @@ use super::section::Section;
 use super::sections::sections;
 use super::trials::{CellSummary, TrialTable};
 use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
+use crate::order::distinct;
 use crate::study::Study;
-use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, processors, relatives, versions};
-use crate::verdicts::{PairSummary, RankingSummary, StudyAnswer, answer, groups, pairs, rankings, terms};
+use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, main_settings, processor, relatives, versions};
+use crate::verdicts::{
+    PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings, terms,
+};
 use crate::words::title;
 
 /// A report, in no format yet.
 pub(crate) struct Document<'a> {
     /// The experiment's name.
     pub(crate) name: &'a str,
+    /// The question that it answers; absent where nothing is compared.
+    pub(crate) question: Option<String>,
+    /// The setting that figures depend on most: records, durability, cache.
+    pub(crate) main_settings: Vec<String>,
     /// When and where it ran, and how many trials finished, in a sentence.
     pub(crate) ran: String,
     /// The trials that have no result, in a sentence; absent if all have one.
@@ -78,6 +86,8 @@ impl<'a> Document<'a> {
         let groups = groups(study);
         Document {
             name: study.name,
+            question: question(study, &groups),
+            main_settings: main_settings(study.results),
             ran: ran(study),
             incomplete: incomplete(study),
             missing: study.missing.len(),
@@ -101,7 +111,7 @@ impl<'a> Document<'a> {
             pairs: pairs(&groups),
             relative: relatives(study),
             statistics: statistics(study.results),
-            repeating: command(study.experiment_text),
+            repeating: command(study.experiment_text, &[]),
         }
     }
 }
@@ -113,12 +123,29 @@ impl Document<'_> {
     }
 }
 
+/// More setups than this are counted instead of named.
+const MOST_SETUPS: usize = 7;
+
+fn question(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>]) -> Option<String> {
+    let names = distinct(groups.iter().flat_map(|group| group.setups()));
+    let (last, others) = names.split_last().filter(|(_, others)| !others.is_empty())?;
+    let detect = per_cent(study.experiment.lab.detect.0);
+    Some(match (study.experiment.lab.question, others) {
+        (Question::Difference, [before]) => format!("Is {last} faster or slower than {before}, by {detect} % or more?"),
+        (Question::Ranking, others) if others.len() < MOST_SETUPS => {
+            format!("Which is the fastest of {} and {last}, and by how much?", others.join(", "))
+        }
+        (Question::Ranking, _) => format!("Which is the fastest of {} setups, and by how much?", names.len()),
+        (Question::Difference, _) => format!("Which of {} setups differ by {detect} % or more?", names.len()),
+    })
+}
+
 fn ran(study: &Study<'_>) -> String {
     let finished = study.results.iter().filter(|result| result.is_finished()).count();
     let trials = format!("{finished} of {} trials finished", study.results.len() + study.missing.len());
     let day = |result: &TrialResult| result.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
     let when = study.results.iter().min_by_key(|result| result.started).map(day);
-    let machine = study.machine.map(|m| format!("{}, {}", m.cpu.model, processors(m)));
+    let machine = study.machine.map(processor);
     let words = [when.map(|when| format!("Started {when}")), machine.map(|machine| format!("on {machine}"))];
     let words: Vec<String> = words.into_iter().flatten().collect();
     if words.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", words.join(" ")) }

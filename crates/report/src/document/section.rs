@@ -46,6 +46,10 @@ pub(crate) struct Paragraph {
     pub(crate) lead: String,
     /// A line each.
     pub(crate) lines: Vec<String>,
+    /// A line for each pair of which nothing can be told: a page folds them beneath their count.
+    pub(crate) untold: Vec<String>,
+    /// Lines that qualify those above.
+    pub(crate) remarks: Vec<String>,
     /// Whether it explains what stands above it.
     pub(crate) is_note: bool,
 }
@@ -53,12 +57,24 @@ pub(crate) struct Paragraph {
 impl Paragraph {
     /// Lines beneath a title.
     pub(crate) fn of_lines(title: String, lines: Vec<String>) -> Paragraph {
-        Paragraph { title, lead: String::new(), lines, is_note: false }
+        Paragraph {
+            title,
+            lead: String::new(),
+            lines,
+            untold: Vec::new(),
+            remarks: Vec::new(),
+            is_note: false,
+        }
     }
 
     /// An explanation of what stands above it.
     pub(crate) fn note(text: String) -> Paragraph {
-        Paragraph { lines: vec![text], is_note: true, ..Paragraph::of_lines(String::new(), Vec::new()) }
+        Paragraph { is_note: true, ..Paragraph::of_lines(String::new(), vec![text]) }
+    }
+
+    /// All of its lines but the lead, as text has them.
+    pub(crate) fn all_lines(&self) -> impl Iterator<Item = &String> {
+        self.lines.iter().chain(&self.untold).chain(&self.remarks)
     }
 }
 

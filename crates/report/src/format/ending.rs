@@ -17,7 +17,7 @@ pub(crate) fn render(document: &Document<'_>, screen: Screen, results: &ResultsF
     let answer = &document.answer;
     let legend = if answer.legend.is_empty() { String::new() } else { format!(" ({})", answer.legend) };
     let title = screen.broken(&format!("Answer{legend}"), "  ");
-    let end: Vec<String> = untold(answer).into_iter().chain(counts(document)).collect();
+    let end: Vec<String> = answer.cannot_tell().into_iter().chain(counts(document)).collect();
     let end: Vec<String> = end.into_iter().map(|line| screen.broken(&line, "  ")).chain(commands(results)).collect();
     let space = MOST_LINES.saturating_sub(rows(std::slice::from_ref(&title), screen) + rows(&end, screen));
     let lines = [painted(&title, BOLD, screen)].into_iter().chain(verdicts(answer, screen, space)).chain(end);
@@ -51,16 +51,6 @@ fn verdicts(answer: &StudyAnswer, screen: Screen, space: usize) -> Vec<String> {
     let mut shown: Vec<String> = orders.iter().take_while(fits).cloned().collect();
     shown.push(format!("and {} more, above", orders.len() - shown.len()));
     shown
-}
-
-/// `Cannot tell 4 of 14 pairs: the interval is too wide (3), a trial failed (1); --repeat 12 may help`.
-fn untold(answer: &StudyAnswer) -> Option<String> {
-    let reasons: Vec<String> = answer.untold.iter().map(|(why, count)| format!("{why} ({count})")).collect();
-    let count: usize = answer.untold.iter().map(|(_, count)| count).sum();
-    let help = Some(&answer.help).filter(|help| !help.is_empty()).map_or(String::new(), |help| format!("; {help}"));
-    let pairs =
-        if answer.pairs == 1 { "the one pair".to_owned() } else { format!("{count} of {} pairs", answer.pairs) };
-    (count > 0).then(|| format!("Cannot tell {pairs}: {}{help}", reasons.join(", ")))
 }
 
 /// `2 failed trials, 20 doubts, 30 notes: above, and on the page`.

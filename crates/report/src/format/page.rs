@@ -33,10 +33,11 @@ const CARRIED: [&str; 4] = ["cells.csv", "verdicts.csv", "load.csv", "run.csv"];
 /// Writes `index.html` into a folder that is there and has the tables as CSV, and the charts into `charts` beside it.
 pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, ReportError> {
     let path = folder.join("index.html");
-    let sections = document.sections.iter().map(PageSection::of).collect::<Result<Vec<_>, _>>()?;
+    let mut sections = document.sections.iter().map(PageSection::of).collect::<Result<Vec<_>, _>>()?;
     write_charts(&sections, &folder.join("charts"))?;
     let page = PageTemplate {
         document,
+        first_chart: take_first_chart(&mut sections),
         sections,
         files: CARRIED.iter().map(|name| CarriedFile::read(folder, name)).collect::<Result<_, _>>()?,
         scripts: [ECHARTS, CHARTS, TABLES],
@@ -54,6 +55,8 @@ pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, R
 #[template(path = "page.html")]
 struct PageTemplate<'a> {
     document: &'a Document<'a>,
+    /// The chart beside the verdicts.
+    first_chart: Option<DrawnChart>,
     sections: Vec<PageSection<'a>>,
     files: Vec<CarriedFile>,
     scripts: [&'static str; 3],
@@ -90,7 +93,25 @@ fn hashes() -> String {
     [ECHARTS, CHARTS, TABLES].map(hash).join(" ")
 }
 
-/// Each chart as a file of its own, in the page's light colours, numbered as on the page.
+/// The first chart of a workload, or else of the loads, which stands beside the verdicts and no longer in its section.
+/// None if there are no verdicts.
+fn take_first_chart(sections: &mut [PageSection<'_>]) -> Option<DrawnChart> {
+    sections.iter().find(|page| page.section.id == VERDICTS)?;
+    let of_run = sections.iter().position(|page| page.section.id.starts_with("run-") && page.has_charts());
+    let nth = of_run.or_else(|| sections.iter().position(PageSection::has_charts))?;
+    let page = &mut sections[nth];
+    let chart = page.blocks.iter_mut().find_map(|block| match block {
+        PageBlock::Charts(_, charts) => Some(charts.remove(0)),
+        _ => None,
+    });
+    page.blocks.retain(|block| !block.is_empty());
+    chart.map(|chart| DrawnChart { caption: format!("{}: {}", page.section.heading, chart.caption), ..chart })
+}
+
+/// The section of verdicts.
+const VERDICTS: &str = "verdicts";
+
+/// Each chart as a file of its own, in the page's light colours, numbered as in the sections.
 fn write_charts(sections: &[PageSection<'_>], folder: &Path) -> Result<(), ReportError> {
     let blocks = sections.iter().flat_map(|page| page.blocks.iter().map(move |block| (page.section, block)));
     let charts = blocks.filter_map(|(section, block)| match block {
@@ -163,6 +184,10 @@ impl<'a> PageSection<'a> {
         let blocks = section.blocks.iter().filter_map(|block| PageBlock::of(block).transpose());
         let blocks = blocks.collect::<Result<Vec<_>, _>>()?;
         Ok(PageSection { section, blocks: blocks.into_iter().filter(|block| !block.is_empty()).collect() })
+    }
+
+    fn has_charts(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, PageBlock::Charts(..)))
     }
 }
 

@@ -37,8 +37,7 @@ impl Screen {
             let indent = line[..column].chars().count();
             // A line without columns, or with hardly any space beside them, goes on beneath the first.
             let (column, indent) = if column == 0 || indent * 2 > columns { (0, 2) } else { (column, indent) };
-            let words: Vec<String> = line[column..].split(' ').map(str::to_owned).collect();
-            let wrapped = wrapped(&words, " ", columns - indent);
+            let wrapped = wrapped(&words(&line[column..]), " ", columns - indent);
             format!("{}{}", plain(&line[..column]), wrapped.replace('\n', &format!("\n{}", " ".repeat(indent))))
         };
         text.split('\n').map(line).collect::<Vec<_>>().join("\n")
@@ -54,12 +53,27 @@ impl Screen {
         match self.width {
             None => plain(line),
             Some(_) => {
-                let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-                let lines = wrapped(&words, " ", self.columns().saturating_sub(indent.chars().count()));
+                let lines = wrapped(&words(line), " ", self.columns().saturating_sub(indent.chars().count()));
                 lines.replace('\n', &format!("\n{indent}"))
             }
         }
     }
+}
+
+/// Units that stand after a number and a space.
+const UNITS: [&str; 12] = ["%", "ns", "µs", "ms", "s", "KiB", "MiB", "GiB", "TiB", "k", "M", "G"];
+
+/// The words of a line. A number and its unit are one.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', ';', ':', '.', ')']));
+        match words.last_mut().filter(|last| is_unit && last.ends_with(|c: char| c.is_ascii_digit())) {
+            Some(number) => *number += &format!(" {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// Joins words, beginning a new line where one grows longer than `width`. One that is longer by itself is broken at its
@@ -98,6 +112,17 @@ mod tests {
         assert_eq!(Screen::default().broken(line, "  "), line);
         assert_eq!(screen.fitted(&format!("after:  b\n{line}\n")).lines().count(), 3);
         assert_eq!(Screen::default().fitted(line), line);
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        let screen = Screen { width: Some(40), colour: false };
+        let line = "lmdb@new reads much slower, that is by 27 % (-29 % to -25 %), 5 repeats";
+        assert_eq!(
+            screen.broken(line, ""),
+            "lmdb@new reads much slower, that is by\n27 % (-29 % to -25 %), 5 repeats"
+        );
+        assert_eq!(words("a 12.3 µs, b % s"), ["a", "12.3 µs,", "b", "%", "s"]);
     }
 
     #[test]

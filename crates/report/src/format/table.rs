@@ -6,7 +6,7 @@ use kvdyno_model::text::{of_the_rest, plain};
 
 use super::Screen;
 use super::blocks::{blocks, marked};
-use super::screen::wrapped;
+use super::screen::{words, wrapped};
 
 use crate::document::{Document, Section};
 use crate::grid::{ColumnGroup, Emphasis, Grid, GridCell, GridColumn, GridRow};
@@ -72,10 +72,9 @@ fn sentences(section: &Section<'_>, screen: Screen) -> Option<String> {
         }
         let indent = if paragraph.is_note { "" } else { "  " };
         let lead = Some(&paragraph.lead).filter(|lead| !lead.is_empty());
-        for line in lead.into_iter().chain(&paragraph.lines) {
-            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        for line in lead.into_iter().chain(paragraph.all_lines()) {
             let width = screen.columns().saturating_sub(2 * indent.len());
-            let broken = wrapped(&words, " ", width).replace('\n', &format!("\n{indent}{indent}"));
+            let broken = wrapped(&words(line), " ", width).replace('\n', &format!("\n{indent}{indent}"));
             text += &format!("\n{indent}{broken}");
         }
     }

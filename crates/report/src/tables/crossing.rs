@@ -23,7 +23,9 @@ pub(super) fn crossings(cells: &[&StudyCell<'_>]) -> Vec<TableNote> {
     let paid: Vec<Crossing<'_>> = engines.into_iter().filter_map(|engine| of_engine(engine, cells)).collect();
     let note = |border: &str| {
         let here = paid.iter().filter(|crossing| crossing.border == border);
-        TableNote::Crossing(border.to_owned(), here.map(|crossing| (crossing.engine.to_owned(), crossing.ns)).collect())
+        let prices: Vec<String> = here.map(|crossing| format!("{} {:.0} ns", crossing.engine, crossing.ns)).collect();
+        let words = format!("Each call crosses {border} and back, included in all figures: {}.", prices.join(", "));
+        TableNote::Words(words)
     };
     distinct(paid.iter().map(|crossing| crossing.border.as_str())).into_iter().map(note).collect()
 }

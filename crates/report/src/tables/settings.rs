@@ -50,12 +50,27 @@ fn role(role: &RoleFacts) -> String {
 /// The lab-wide settings. One that differs between workloads stands with each. That clients are processes stands
 /// there if all are; where some are, the engines' labels say it.
 pub(crate) fn key_facts(study: &Study<'_>) -> Vec<Fact> {
-    let fact = |(name, word): (&str, SettingOf)| of_all(study.results, word).map(|value| (name.to_owned(), value));
     let all = study.results.iter().all(|result| result.trial.clients == ClientKind::Processes);
     let has_run = !study.results.is_empty();
     let clients = (all && has_run).then(|| ("clients".to_owned(), ClientKind::Processes.to_string()));
     let database = has_run.then(|| ("databases".to_owned(), study.experiment.lab.database.to_string()));
-    SETTINGS.into_iter().filter_map(fact).chain(clients).chain(database).collect()
+    settings(study.results).into_iter().chain(clients).chain(database).collect()
+}
+
+fn settings(results: &[TrialResult]) -> Vec<Fact> {
+    let fact = |(name, word): (&str, SettingOf)| of_all(results, word).map(|value| (name.to_owned(), value));
+    SETTINGS.into_iter().filter_map(fact).collect()
+}
+
+/// The settings that figures depend on most, each as `records 1,000,000`.
+pub(crate) fn main_settings(results: &[TrialResult]) -> Vec<String> {
+    let is_main = |(name, _): &Fact| ["records", "key + value", "durability", "cache"].contains(&name.as_str());
+    settings(results).into_iter().filter(is_main).map(|(name, value)| format!("{name} {value}")).collect()
+}
+
+/// `Intel(R) Xeon(R) Processor, 2 threads on 2 cores, 1 socket`.
+pub(crate) fn processor(machine: &Machine) -> String {
+    format!("{}, {}", machine.cpu.model, processors(machine))
 }
 
 /// The requested work for programs, numbers as numbers and sizes in bytes: what all trials have in common. What differs
@@ -114,7 +129,7 @@ pub(crate) fn versions(study: &Study<'_>) -> Vec<String> {
 pub(crate) fn machine_facts(machine: &Machine) -> Vec<Fact> {
     let cpu = &machine.cpu;
     let mut facts = vec![
-        ("processor", format!("{}, {}", cpu.model, processors(machine))),
+        ("processor", processor(machine)),
         ("memory", bytes(machine.memory_kib as f64 * 1024.0)),
         ("NUMA nodes", machine.numa.len().to_string()),
         ("caches", caches(machine)),
@@ -138,7 +153,7 @@ fn kvdyno(machine: &Machine) -> String {
 }
 
 /// `8 threads on 4 cores, 1 socket`.
-pub(crate) fn processors(machine: &Machine) -> String {
+fn processors(machine: &Machine) -> String {
     let cpu = &machine.cpu;
     format!("{} on {}, {}", counted(cpu.threads, "thread"), counted(cpu.cores, "core"), counted(cpu.sockets, "socket"))
 }

@@ -34,6 +34,18 @@ pub(crate) struct GroupAnswer {
     pairs: usize,
 }
 
+impl StudyAnswer {
+    /// `Cannot tell 4 of 14 pairs: the interval is too wide (3), a trial failed (1); --repeat 12 may help`; absent if
+    /// all can be told.
+    pub(crate) fn cannot_tell(&self) -> Option<String> {
+        let reasons: Vec<String> = self.untold.iter().map(|(why, count)| format!("{why} ({count})")).collect();
+        let count: usize = self.untold.iter().map(|(_, count)| count).sum();
+        let help = if self.help.is_empty() { String::new() } else { format!("; {}", self.help) };
+        let pairs = if self.pairs == 1 { "the one pair".to_owned() } else { format!("{count} of {} pairs", self.pairs) };
+        (count > 0).then(|| format!("Cannot tell {pairs}: {}{help}", reasons.join(", ")))
+    }
+}
+
 /// The answer of some groups, whose comparisons have these terms.
 pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> StudyAnswer {
     let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));

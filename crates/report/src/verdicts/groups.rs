@@ -93,6 +93,11 @@ impl<'r> VerdictGroup<'_, 'r> {
         &self.cells[index].label.engine
     }
 
+    /// The names of its setups, in the order of their keys.
+    pub(crate) fn setups(&self) -> impl Iterator<Item = &str> {
+        self.cells.iter().map(|cell| cell.label.engine.as_str())
+    }
+
     /// The names of those of a pair that were not steady.
     pub(crate) fn unsteady(&self, pairing: &Pairing) -> Vec<&str> {
         let both = [pairing.one, pairing.other].into_iter();

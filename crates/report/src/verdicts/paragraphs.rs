@@ -1,7 +1,5 @@
 //! The section of verdicts: for each group its order in one line, and its pairs in sentences.
 
-use std::iter;
-
 use kvdyno_analysis::verdicts::{Looks, Pairing, Question, Terms, Unsure, VerdictFigure};
 
 use super::groups::{RESERVATION, VerdictGroup, terms};
@@ -54,7 +52,7 @@ fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
 fn paragraph(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let pairs: Vec<&Pairing> = group.verdicts.neighbours().collect();
     let lead = if pairs.len() > 1 { group.order_line() } else { String::new() };
-    Paragraph { lead, ..Paragraph::of_lines(group.heading(), sentences(group, &pairs)) }
+    Paragraph { lead, ..sentences(group, &pairs) }
 }
 
 /// The distance of the highest from the next and from the last.
@@ -64,19 +62,28 @@ fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
     let of_ends = |pairing: &&Pairing| Some((&pairing.one, &pairing.other)) == ends;
     let far = verdicts.pairs.iter().find(of_ends).filter(|_| verdicts.order.len() > 2);
     let pairs: Vec<&Pairing> = verdicts.neighbours().take(1).chain(far).collect();
-    Paragraph::of_lines(group.heading(), sentences(group, &pairs))
+    sentences(group, &pairs)
 }
 
 /// A sentence for each pair, and what is left out. What speaks against a setup's figures is in the sentence of a single
 /// pair; of several pairs it stands once, below them.
-fn sentences(group: &VerdictGroup<'_, '_>, pairs: &[&Pairing]) -> Vec<String> {
-    let left_out = left_out(group);
-    if let [pair] = pairs {
-        return iter::once(group.sentence(pair)).chain(left_out).collect();
-    }
+fn sentences(group: &VerdictGroup<'_, '_>, pairs: &[&Pairing]) -> Paragraph {
     let setups = distinct(pairs.iter().flat_map(|pair| [pair.one, pair.other]));
-    let reservations = setups.into_iter().filter_map(|index| group.reservation(index));
-    pairs.iter().map(|pair| group.marked_sentence(pair)).chain(reservations).chain(left_out).collect()
+    let (said, reservations): (Vec<String>, Vec<String>) = match pairs {
+        [pair] => (vec![group.sentence(pair)], Vec::new()),
+        pairs => (
+            pairs.iter().map(|pair| group.marked_sentence(pair)).collect(),
+            setups.into_iter().filter_map(|index| group.reservation(index)).collect(),
+        ),
+    };
+    let (decided, untold): (Vec<_>, Vec<_>) =
+        said.into_iter().zip(pairs).partition(|(_, pair)| pair.comparison.verdict.is_decided());
+    let words = |all: Vec<(String, &&Pairing)>| all.into_iter().map(|(sentence, _)| sentence).collect();
+    Paragraph {
+        untold: words(untold),
+        remarks: reservations.into_iter().chain(left_out(group)).collect(),
+        ..Paragraph::of_lines(group.heading(), words(decided))
+    }
 }
 
 /// The setups of which nothing is said, a line for each reason.
@@ -114,8 +121,8 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
         ),
         many.then(|| format!("It is adjusted so that verdicts of all {family} of one work hold together (Holm).")),
         (has_ends && question == Question::Ranking)
-            .then(|| "That of the first and the last is adjusted for all pairs.".to_owned()),
-        (terms.looks == Looks::AfterEach).then(|| "It holds however often one looked.".to_owned()),
+            .then(|| "The interval of the first and the last setup is adjusted for all pairs.".to_owned()),
+        (terms.looks == Looks::AfterEach).then(|| "It is valid although the run could end early.".to_owned()),
         has_marks.then(|| {
             let on_page = if has_ends { "on the page " } else { "" };
             format!("{RESERVATION} with reservations: {on_page}they stand below the sentences.")
