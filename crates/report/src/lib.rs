@@ -33,6 +33,7 @@ pub use format::{Format, Screen, Tables};
 pub use published::{Paper, against, can_hold};
 
 use document::Document;
+use published::with_document_against;
 use study::{Contents, Study};
 
 /// A report in a format, and its page.
@@ -102,7 +103,8 @@ pub fn write_ods(results: &ResultsFolder, against: Option<Paper>, path: &Path) -
     let bytes = match against {
         None => with_document(results, format::ods::render)?,
         Some(paper) => {
-            published::with_document_against(results, paper, |compared| format::ods::render(compared.document))?
+            let contents = Contents::read(results)?;
+            with_document_against(&Study::of(&contents)?, paper, |compared| format::ods::render(compared.document))?
         }
     };
     // The folder of a path without one is the current.
@@ -155,5 +157,10 @@ fn with_document<T>(
     render: impl FnOnce(&Document<'_>) -> Result<T, ReportError>,
 ) -> Result<T, ReportError> {
     let contents = Contents::read(results)?;
-    render(&Document::of(&Study::of(&contents)?))
+    let study = Study::of(&contents)?;
+    // An experiment that is called as a report is has that report's figures beside its own.
+    match study.name.parse::<Paper>() {
+        Ok(paper) => with_document_against(&study, paper, |compared| render(compared.document)),
+        Err(_) => render(&Document::of(&study)),
+    }
 }

@@ -1,5 +1,6 @@
 //! The sections of a report.
 
+use kvdyno_analysis::verdicts::VerdictFigure;
 use kvdyno_results::Side;
 
 use super::section::{Block, Section};
@@ -44,7 +45,7 @@ fn untitled<'a>(grid: Grid) -> Block<'a> {
 
 fn load_section<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
     let mut blocks = vec![Block::Charts(ChartReference::new(study, "", ChartKind::Load)), untitled(load(study)?)];
-    blocks.extend(load_storage(study).map(Block::MoreTable));
+    blocks.extend(load_storage(study).map(Block::Table));
     blocks.extend(load_amplification(study).map(Block::MoreTable));
     Some(Section::new("load", "Load", blocks))
 }
@@ -61,8 +62,9 @@ fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: Strin
     blocks.extend(matrices(study, groups, name).into_iter().map(Block::Table));
     blocks.push(Block::Table(run(study, name)));
     blocks.push(charts(ChartKind::Cpu));
-    blocks.extend(run_cpu(study, name).map(Block::MoreTable));
-    blocks.extend(run_storage(study, name).map(Block::MoreTable));
+    let of_cpu = if study.experiment.lab.figure == VerdictFigure::CpuTime { Block::Table } else { Block::MoreTable };
+    blocks.extend(run_cpu(study, name).map(of_cpu));
+    blocks.extend(run_storage(study, name).map(Block::Table));
     blocks.push(charts(ChartKind::Storage));
     blocks.push(charts(ChartKind::Amplification));
     blocks.extend(run_amplification(study, name).map(Block::MoreTable));

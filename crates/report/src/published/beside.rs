@@ -35,7 +35,8 @@ pub fn against(
     screen: Screen,
     folder: &Path,
 ) -> Result<Rendered, ReportError> {
-    with_document_against(results, paper, |DocumentAgainst { document, grids, slips }| {
+    let contents = Contents::read(results)?;
+    with_document_against(&Study::of(&contents)?, paper, |DocumentAgainst { document, grids, slips }| {
         let sections: Vec<Section<'_>> = grids.iter().cloned().map(section).collect();
         let slips = slips_in_words(slips);
         let (tables, slips) = match format {
@@ -54,23 +55,24 @@ pub(crate) struct DocumentAgainst<'a> {
     slips: &'a [String],
 }
 
-/// Makes something of the document of an experiment with a paper beside it.
+/// Makes something of the document of an experiment with a paper beside it. Where none of its figures was measured the
+/// document has no such section.
 pub(crate) fn with_document_against<T>(
-    results: &ResultsFolder,
+    study: &Study<'_>,
     paper: Paper,
     render: impl FnOnce(DocumentAgainst<'_>) -> Result<T, ReportError>,
 ) -> Result<T, ReportError> {
-    let contents = Contents::read(results)?;
-    let study = Study::of(&contents)?;
     let comparisons = printed::comparisons(paper)?;
-    let compared: Vec<Compared> = comparisons.iter().map(|comparison| Compared::of(comparison, &study)).collect();
+    let compared: Vec<Compared> = comparisons.iter().map(|comparison| Compared::of(comparison, study)).collect();
     let measured: Vec<Compared<'_>> = compared.into_iter().filter(|compared| !compared.pairs.is_empty()).collect();
     let mut grids = vec![summary(paper, &measured, comparisons.len())];
     grids.extend(measured.iter().map(side_by_side));
     let charts: Vec<PublishedChart> = measured.into_iter().map(|compared| compared.chart).collect();
     let slips = printed::slips(paper)?;
-    let mut document = Document::of(&study);
-    document.sections.push(on_page(&study, &charts, &grids, &slips));
+    let mut document = Document::of(study);
+    if !charts.is_empty() {
+        document.sections.push(on_page(study, &charts, &grids, &slips));
+    }
     render(DocumentAgainst { document: &document, grids: &grids, slips: &slips })
 }
 
@@ -81,7 +83,7 @@ fn on_page<'a>(study: &'a Study<'a>, charts: &'a [PublishedChart], grids: &[Grid
     let (summary, details) = grids.split_at(1);
     let mut blocks: Vec<Block<'a>> = summary.iter().cloned().map(Block::Table).collect();
     blocks.extend(tables);
-    blocks.extend(details.iter().cloned().map(Block::Table));
+    blocks.extend(details.iter().cloned().map(Block::MoreTable));
     let words = match slips {
         [] => Paragraph::note(CONSISTENT.to_owned()),
         slips => Paragraph::of_lines(String::new(), slips.to_vec()),

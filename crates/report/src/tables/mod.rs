@@ -21,6 +21,8 @@ pub(crate) use load::load;
 pub(crate) use matrix::matrices;
 pub(crate) use relative::{Relative, relative_grids, relatives};
 pub(crate) use run::{latencies, run};
-pub(crate) use settings::{Fact, common_work, engine_settings, key_facts, machine_facts, main_settings, processor, versions};
+pub(crate) use settings::{
+    Fact, common_work, engine_settings, key_facts, machine_facts, main_settings, processor, versions,
+};
 pub(crate) use storage::{load_storage, matters, run_storage};
 pub(crate) use workload_figures::workload_figures;
