@@ -300,6 +300,48 @@ async function tables(page, name) {
     check(`${name}: saved cells.csv`, rows.length > 3 && rows[0].includes("reads_per_s_low"), rows[0]);
 }
 
+// Everything relative to one setup; a second folder, by the chooser and dropped, and what is none.
+async function beside(page, name, file) {
+    const choice = page.locator("#baseline");
+    const setup = await choice.locator("option").nth(1).innerText();
+    await choice.selectOption(setup);
+    const rows = await page.locator("#relative-to tbody tr").allInnerTexts();
+    const own = rows.find((row) => row.startsWith(`${setup}\t`)) ?? "";
+    check(`${name}: the baseline is 1`, /\t1(\t|$)/.test(own), own);
+    const others = rows.filter((row) => row !== own);
+    const haveIntervals = others.every((row) => /\d \([\d.,]+ to [\d.,]+\)|\?|–/.test(row) && !row.includes("NaN"));
+    check(`${name}: others are relative to it`, others.length > 1 && haveIntervals, others.join("\n"));
+    const status = page.locator("#second-status");
+    const folder = file.split("/").slice(0, -2).join("/");
+    await page.locator("#second-folder").setInputFiles(folder);
+    await page.locator("#second table").waitFor();
+    const told = await status.innerText();
+    const [, both, all] = /^(\d+) of (\d+) cells are in both/.exec(told) ?? [];
+    check(`${name}: a second folder stands beside the first`, both === all && told.includes("kvdyno diff "), told);
+    const drop = (fileName, text) =>
+        page.evaluate(
+            ([fileName, text]) => {
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(new File([text], fileName));
+                document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+            },
+            [fileName, text],
+        );
+    const says = async (words) => {
+        await page.waitForFunction((it) => document.querySelector("#second-status").textContent.includes(it), words);
+        check(`${name}: says "${words}"`, (await page.locator("#second table").count()) === 0);
+    };
+    await drop("other.txt", "");
+    await says("Drop a results folder");
+    await drop("cells.csv", "engine,phase\nlmdb,run\n");
+    await says("no column variant");
+    const cells = readFileSync(`${folder}/report/cells.csv`, "utf8");
+    await drop("cells.csv", cells.replaceAll("\nlmdb,", "\nanother,").split("\n").slice(0, 2).join("\n"));
+    await page.waitForTimeout(200);
+    await drop("cells.csv", cells);
+    await page.locator("#second table").waitFor();
+}
+
 // Sorts and copies by keys alone.
 async function keys(page, name) {
     const table = page.locator("#load .scroll table").first();
@@ -448,6 +490,7 @@ async function look(browser, file, [width, height], theme) {
     if (width > 1000) check(`${name}: the first chart is within the first screen`, await inside("figure")(page));
     await charts(page, name);
     await tables(page, name);
+    await beside(page, name, file);
     await keys(page, name);
     await namesStay(page, name);
     if (width > 1000 && theme === "light") await keyboard(page, name);

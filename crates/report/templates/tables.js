@@ -98,7 +98,7 @@
         }, 1500);
     };
 
-    document.querySelectorAll(".scroll table").forEach((table) => {
+    const dress = (table) => {
         const around = table.parentElement;
         around.tabIndex = 0;
         around.setAttribute("role", "group");
@@ -120,7 +120,8 @@
             button("Copy Markdown", (made) => copy(markdown(shown(table)), made)),
         );
         around.before(tools);
-    });
+    };
+    document.querySelectorAll(".scroll table").forEach(dress);
 
     document.querySelectorAll("[data-copies]").forEach((from) => {
         from.append(
@@ -140,4 +141,5 @@
         });
         document.querySelector("#files").append(made, " ");
     });
+    globalThis.page = { element, button, dress, unpacked };
 })();

@@ -81,7 +81,7 @@ fn it_runs_its_own_scripts_and_no_other() {
     let policy = select(&parsed, "meta[http-equiv='Content-Security-Policy']")[0].attr("content").unwrap();
     let scripts: Vec<String> =
         select(&parsed, "script:not([type])").iter().map(|it| it.text().collect::<String>()).collect();
-    assert_eq!(scripts.len(), 3);
+    assert_eq!(scripts.len(), 4);
     for script in &scripts {
         let hash = format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
         assert!(policy.contains(&hash), "the browser would refuse {}…", &script[..60]);

@@ -22,6 +22,9 @@ const ECHARTS: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.js"));
 /// The page's own scripts.
 const CHARTS: &str = include_str!("../../templates/charts.js");
 const TABLES: &str = include_str!("../../templates/tables.js");
+const BESIDE: &str = include_str!("../../templates/beside.js");
+/// What the page runs, in this order.
+const SCRIPTS: [&str; 4] = [ECHARTS, CHARTS, TABLES, BESIDE];
 /// The licence of the library.
 const LICENCE: &str = include_str!("../../../../LICENSE-APACHE");
 /// The notices of the library and of what is part of it. The package that carries the script has none of them; npm's of
@@ -40,7 +43,7 @@ pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, R
         first_chart: take_first_chart(&mut sections),
         sections,
         files: CARRIED.iter().map(|name| CarriedFile::read(folder, name)).collect::<Result<_, _>>()?,
-        scripts: [ECHARTS, CHARTS, TABLES],
+        scripts: SCRIPTS,
         policy: format!("default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {}", hashes()),
         licence: LICENCE,
         notices: NOTICES,
@@ -59,7 +62,7 @@ struct PageTemplate<'a> {
     first_chart: Option<DrawnChart>,
     sections: Vec<PageSection<'a>>,
     files: Vec<CarriedFile>,
-    scripts: [&'static str; 3],
+    scripts: [&'static str; 4],
     /// The sources from which the browser may load anything: none, and it runs only these scripts.
     policy: String,
     licence: &'static str,
@@ -90,7 +93,7 @@ impl CarriedFile {
 /// The hashes of the scripts, as the policy wants them.
 fn hashes() -> String {
     let hash = |script: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
-    [ECHARTS, CHARTS, TABLES].map(hash).join(" ")
+    SCRIPTS.map(hash).join(" ")
 }
 
 /// The first chart of a workload, or else of the loads, which stands beside the verdicts and no longer in its section.
