@@ -336,8 +336,8 @@ async function beside(page, name, file) {
     await drop("cells.csv", "engine,phase\nlmdb,run\n");
     await says("no column variant");
     const cells = readFileSync(`${folder}/report/cells.csv`, "utf8");
-    const [head, ...others] = cells.split("\n").filter(Boolean);
-    await drop("cells.csv", [head, ...others.map((row) => `x${row}`)].join("\n"));
+    const [head, ...ofCells] = cells.split("\n").filter(Boolean);
+    await drop("cells.csv", [head, ...ofCells.map((row) => `x${row}`)].join("\n"));
     await says("no cell of the same setup");
     await drop("cells.csv", cells);
     await page.locator("#second table").waitFor();
