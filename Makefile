@@ -179,7 +179,7 @@ page-driver:
 	@mkdir -p $(TEST_PAGE)
 	cp tests/page/package.json tests/page/package-lock.json $(TEST_PAGE)/
 	cd $(TEST_PAGE) && npm ci --ignore-scripts --no-audit --no-fund
-	$(CARGO) build --release --locked -p kvdyno-report --example demo
+	$(if $(BUILT),$(CARGO) build --release --locked -p kvdyno-report --example demo)
 
 # Of the last demo, or of PAGE=…/report/index.html.
 PAGE ?= $(lastword $(sort $(wildcard results/demo-*/report/index.html)))
