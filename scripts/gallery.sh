@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes docs/gallery: for each table in published/ the page's charts of measured and printed figures, and their list. The
+# Makes docs/gallery: for each table in published/ the charts of measured and printed figures, and a list of them. The
 # list also names the tables without a chart, with the reason.
 #
 #   scripts/gallery.sh measure FOLDER [BUDGET [REPEATS [NAME…]]]   runs the experiments into FOLDER/NAME: all of them,
