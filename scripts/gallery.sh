@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes docs/gallery: of each table in published/ the page's own charts, measured beside published, and the list of
-# them. Tables of which nothing was measured are named there, with the reason.
+# Makes docs/gallery: for each table in published/ the charts of measured and printed figures, and a list of them. The
+# list also names the tables without a chart, with the reason.
 #
 #   scripts/gallery.sh measure FOLDER [BUDGET [REPEATS [NAME…]]]   runs the experiments into FOLDER/NAME: all of them,
 #                                                                  10m and 3 repeats each
@@ -57,8 +57,8 @@ lines() {
     fold -s -w 119 | sed 's/ *$//'
 }
 
-# Keeps a chart under a name that does not change with the page, and writes its entry: the caption is what the drawing
-# says of itself before the first colon.
+# Keeps a chart under a name that does not change with the page, and writes its entry. The text of the image is the
+# drawing's label up to the first colon; the caption is the label without what the head of the list says of all charts.
 entry() {
     chart=$1 to=$2
     bytes=$(wc -c <"$chart")
@@ -69,7 +69,7 @@ entry() {
     cp "$chart" "$gallery/$to"
     words=$(sed -n '1s/.*aria-label="\([^"]*\)".*/\1/p' "$chart")
     printf '![%s](%s)\n\n' "${words%%:*}" "$to"
-    printf '%s.\n\n' "$words" | lines
+    printf '%s.\n\n' "$words" | sed 's/, measured beside published, a row for each entry of [^;.]*//' | lines
 }
 
 # When and where the results were measured, as the page says it.
@@ -80,14 +80,13 @@ ran() {
 
 # The first lines of a section.
 head_of() {
-    printf '## %s\n\n%s\n' "$1" "$2"
-    printf 'The experiment: [%s](../experiments/%s.md).\n\n' "$name" "$name"
+    printf '## %s\n\n%s Experiment: [%s](../experiments/%s.md).\n\n' "$1" "$2" "$name" "$name" | lines
 }
 
 # The charts of a published table, or why there is none.
 table() {
     table=$1 name=$(experiment_of "$1")
-    head_of "$table" "The table: [published/$table.csv](../../published/$table.csv)."
+    head_of "$table" "Table: [published/$table.csv](../../published/$table.csv)."
     if [ ! -d "$pages/$name" ]; then
         printf 'No chart: there were no results of `%s`.\n\n' "$name"
         return
@@ -99,14 +98,13 @@ table() {
         found=yes
         entry "$chart" "$(basename "$chart" | sed 's/^[0-9]*-published-//')"
     done
-    [ -n "$found" ] || printf 'No chart: nothing that `%s` measured stands in this table.\n\n' "$name"
-    again
+    [ -n "$found" ] || printf 'No chart: `%s` measured nothing that this table has.\n\n' "$name"
 }
 
 # The report that printed no table.
 ondisk() {
     name=ondisk
-    head_of ondisk 'The report printed its results as charts only: there is no table to hold.'
+    head_of ondisk 'The report printed charts only.'
     if [ ! -d "$pages/ondisk" ]; then
         printf 'No chart: there were no results of `ondisk`.\n\n'
         return
@@ -116,22 +114,18 @@ ondisk() {
         [ -e "$chart" ] || continue
         entry "$chart" "ondisk-$(basename "$chart" | sed 's/^[0-9]*-//')"
     done
-    again
-}
-
-# How the experiment that was drawn last is measured again.
-again() {
-    printf 'Again: `scripts/gallery.sh measure FOLDER 10m 3 %s`, then `scripts/gallery.sh FOLDER/*`.\n\n' "$name"
 }
 
 list() {
     cat <<'END'
 # Published figures, measured again
 
-Made by `scripts/gallery.sh`: of each table in [published](../../published/README.md) the charts that the page of
-`kvdyno report --against` has of it. Round marks are measured, with 95 % intervals of the repeats, hollow where there
-was one; hollow squares are printed in the report. A row without a round mark was not measured. Machines and sizes
-differ by a large factor: what can be compared are ratios between rows, and the axes are logarithmic.
+`scripts/gallery.sh` makes this page: for each table in [published](../../published/README.md) the charts of `kvdyno
+report --against`, with a row for each entry of the table. Round marks are measured, with 95 % intervals over the
+repeats; they are hollow if there was one. Hollow squares are printed in the report. A row without a round mark was not
+measured. Machines and sizes differ greatly, so compare ratios between rows; the axes are logarithmic.
+
+To measure one again: `scripts/gallery.sh measure FOLDER 10m 3 EXPERIMENT`, then `scripts/gallery.sh FOLDER/*`.
 
 END
     for file in "$root"/published/*.csv; do table "$(basename "$file" .csv)"; done

@@ -23,7 +23,7 @@ use summary::{TormentLine, TormentSummary};
 /// How much of everything, and where the program is.
 #[derive(Debug, Parser)]
 struct TormentArguments {
-    /// Runs that are killed, in turns plain, on ext4 with a limit of memory, and with processes.
+    /// Runs that are killed, in turns of the six kinds that docs/reliability.md lists.
     #[arg(long, default_value_t = 3)]
     runs: u64,
     /// `kill -9` of the parent over all of them.
