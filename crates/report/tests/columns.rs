@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-const BEGIN: &str = "<!-- columns: written by `make mend` -->\n";
-const END: &str = "<!-- end of columns -->\n";
+const BEGIN: &str = "<!-- columns: begin, written by `make mend` -->\n";
+const END: &str = "<!-- columns: end -->\n";
 
 #[test]
 fn the_documentation_lists_the_columns_as_they_are_declared() {
