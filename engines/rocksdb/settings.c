@@ -86,7 +86,8 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
     emit(context, "compression", "compression, bottommost_compression", compressions[config->compression]);
     emit(context, "files", "log", "*.log");
     emit(context, "checksums", "verify_checksums",
-         config->options[VERIFY_CHECKSUMS].integer
+         option_is(config, TABLE, "plain") ? "none: PlainTable has no checksums of its data"
+         : config->options[VERIFY_CHECKSUMS].integer
              ? "true: that of every block that a read takes from a file, RocksDB's default"
              : "false: reads check none");
     for (int i = 0; i < OPTION_COUNT; i++)
