@@ -95,13 +95,13 @@ fn the_page_for_authors_shows_the_example_that_is_compiled() {
 
 /// Words of the README, and of all documents together, at the most; generated text does not count.
 const MOST_WORDS_OF_README: usize = 900;
-const MOST_WORDS: usize = 35_000;
+const MOST_WORDS: usize = 42_000;
 
 /// Documents that a program writes as a whole.
 const GENERATED: [&str; 4] =
     ["docs/engines/checks.md", "docs/engines/settings.md", "docs/experiment-keys.md", "docs/gallery/README.md"];
 
-/// The words of a document that people wrote: what has a letter or a digit, between blanks.
+/// The words of a document that people wrote: whatever stands between blanks, as `wc -w` counts.
 fn words(file: &File) -> usize {
     let mut is_generated = GENERATED.contains(&file.path.as_str());
     let mut count = 0;
@@ -109,7 +109,7 @@ fn words(file: &File) -> usize {
         let is_mark = line.starts_with("<!-- ");
         is_generated |= is_mark && line.contains(": begin");
         if !is_generated {
-            count += line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
+            count += line.split_whitespace().count();
         }
         is_generated &= !(is_mark && line.contains(": end"));
     }
