@@ -38,7 +38,7 @@ fn the_answer_at_80_columns() {
 #[test]
 fn one_repeat_answers_nothing_and_says_so() {
     let text = text(1, 120, Tables::Main);
-    assert!(answer(&text).contains("one repeat"), "{text}");
+    assert!(answer(&text).contains("one repeat") && answer(&text).contains("--repeat 5 may help"), "{text}");
 }
 
 #[test]
