@@ -101,7 +101,7 @@ mod tests {
             let ranks = ranks_so_far(&trials(repeats), Question::Ranking, 0.03);
             ranks.into_iter().map(|(key, side, rank)| (key.engine, side, rank)).collect()
         };
-        let of = |lmdb, bdb| [("lmdb".to_owned(), Side::Reads, lmdb), ("bdb".to_owned(), Side::Reads, bdb)];
+        let of = |lmdb, bdb| [("bdb".to_owned(), Side::Reads, bdb), ("lmdb".to_owned(), Side::Reads, lmdb)];
         assert_eq!(ranks(1), of(RivalRank::Untold, RivalRank::Untold));
         assert_eq!(ranks(4), of(RivalRank::Highest, RivalRank::Lower));
     }

@@ -11,7 +11,7 @@ use kvdyno_run::{Live, SoFar};
 /// The cells, in the order in which they were begun.
 #[derive(Default)]
 pub struct LiveCells {
-    /// What comparisons are for, and the least difference that matters, of 1.
+    /// The question of the comparisons, and the least difference that matters, of 1.
     question: Question,
     detect: f64,
     cells: Vec<LiveCell>,
@@ -111,9 +111,7 @@ impl LiveCells {
         let mut changes: Vec<u64> = self.cells.iter().map(|cell| cell.changed).collect();
         changes.sort_unstable();
         let oldest = changes[changes.len().saturating_sub(shown)];
-        let marked = |cell: &LiveCell| {
-            cell.row([Side::Reads, Side::Writes].map(|side| self.mark(&cell.key, side)))
-        };
+        let marked = |cell: &LiveCell| cell.row([Side::Reads, Side::Writes].map(|side| self.mark(&cell.key, side)));
         let rows: Vec<Row> = self.cells.iter().filter(|cell| cell.changed >= oldest).map(marked).collect();
         let legend = (!self.ranks.is_empty()).then(|| cut(LEGEND, width));
         laid_out(&rows, width).into_iter().chain(legend).collect()

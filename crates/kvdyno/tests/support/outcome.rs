@@ -99,8 +99,8 @@ impl Ran {
         self
     }
 
-    /// How many trials were planned at first, as the first line of progress says, and how many more because a repeat that
-    /// had interference was done again, as `plan.json` says.
+    /// How many trials were planned at first, as the first line of progress says, and how many more because a repeat
+    /// with interference was done again, as `plan.json` says.
     fn planned(&self) -> u32 {
         let line = self.stderr.lines().find(|line| line.starts_with('['));
         let line = line.unwrap_or_else(|| panic!("no trial has ended; it said:\n{}", self.stderr));

@@ -81,7 +81,8 @@ pub(super) fn interval(diff: &Diff) -> String {
         }
     };
     let many = if diff.cells.len() > 1 { ", adjusted for the number of cells (Holm)" } else { "" };
-    let often = if diff.terms.looks == Looks::AfterEach { " It is valid although the run could end early." } else { "" };
+    let often =
+        if diff.terms.looks == Looks::AfterEach { " It is valid although the run could end early." } else { "" };
     let detect = per_cent(diff.terms.detect);
     let same = format!("A difference of less than {detect} % counts as the same.");
     format!("In brackets the 95 % interval of the ratio {over}{many}.{often} {same}")

@@ -12,10 +12,12 @@ use super::repeating::command;
 use super::section::Section;
 use super::sections::sections;
 use super::trials::{CellSummary, TrialTable};
-use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::order::distinct;
+use crate::remarks::{Remark, doubts, doubts_of_trials, failures, notes};
 use crate::study::Study;
-use crate::tables::{Fact, Relative, common_work, key_facts, machine_facts, main_settings, processor, relatives, versions};
+use crate::tables::{
+    Fact, Relative, common_work, key_facts, machine_facts, main_settings, processor, relatives, versions,
+};
 use crate::verdicts::{
     PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings, terms,
 };

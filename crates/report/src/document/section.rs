@@ -57,14 +57,7 @@ pub(crate) struct Paragraph {
 impl Paragraph {
     /// Lines beneath a title.
     pub(crate) fn of_lines(title: String, lines: Vec<String>) -> Paragraph {
-        Paragraph {
-            title,
-            lead: String::new(),
-            lines,
-            untold: Vec::new(),
-            remarks: Vec::new(),
-            is_note: false,
-        }
+        Paragraph { title, lead: String::new(), lines, untold: Vec::new(), remarks: Vec::new(), is_note: false }
     }
 
     /// An explanation of what stands above it.

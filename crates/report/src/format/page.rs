@@ -23,7 +23,7 @@ const ECHARTS: &str = include_str!(concat!(env!("OUT_DIR"), "/echarts.js"));
 const CHARTS: &str = include_str!("../../templates/charts.js");
 const TABLES: &str = include_str!("../../templates/tables.js");
 const BESIDE: &str = include_str!("../../templates/beside.js");
-/// What the page runs, in this order.
+/// All that the page runs, in this order.
 const SCRIPTS: [&str; 4] = [ECHARTS, CHARTS, TABLES, BESIDE];
 /// The licence of the library.
 const LICENCE: &str = include_str!("../../../../LICENSE-APACHE");
@@ -58,8 +58,8 @@ pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, R
 #[template(path = "page.html")]
 struct PageTemplate<'a> {
     document: &'a Document<'a>,
-    /// The chart beside the verdicts.
-    first_chart: Option<DrawnChart>,
+    /// The chart beside the verdicts, and the heading of its section.
+    first_chart: Option<(&'a str, DrawnChart)>,
     sections: Vec<PageSection<'a>>,
     files: Vec<CarriedFile>,
     scripts: [&'static str; 4],
@@ -98,7 +98,7 @@ fn hashes() -> String {
 
 /// The first chart of a workload, or else of the loads, which stands beside the verdicts and no longer in its section.
 /// None if there are no verdicts.
-fn take_first_chart(sections: &mut [PageSection<'_>]) -> Option<DrawnChart> {
+fn take_first_chart<'a>(sections: &mut [PageSection<'a>]) -> Option<(&'a str, DrawnChart)> {
     sections.iter().find(|page| page.section.id == VERDICTS)?;
     let of_run = sections.iter().position(|page| page.section.id.starts_with("run-") && page.has_charts());
     let nth = of_run.or_else(|| sections.iter().position(PageSection::has_charts))?;
@@ -108,7 +108,7 @@ fn take_first_chart(sections: &mut [PageSection<'_>]) -> Option<DrawnChart> {
         _ => None,
     });
     page.blocks.retain(|block| !block.is_empty());
-    chart.map(|chart| DrawnChart { caption: format!("{}: {}", page.section.heading, chart.caption), ..chart })
+    chart.map(|chart| (page.section.heading.as_str(), chart))
 }
 
 /// The section of verdicts.

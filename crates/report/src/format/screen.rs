@@ -118,10 +118,7 @@ mod tests {
     fn a_number_stays_with_its_unit() {
         let screen = Screen { width: Some(40), colour: false };
         let line = "lmdb@new reads much slower, that is by 27 % (-29 % to -25 %), 5 repeats";
-        assert_eq!(
-            screen.broken(line, ""),
-            "lmdb@new reads much slower, that is by\n27 % (-29 % to -25 %), 5 repeats"
-        );
+        assert_eq!(screen.broken(line, ""), "lmdb@new reads much slower, that is by\n27 % (-29 % to -25 %), 5 repeats");
         assert_eq!(words("a 12.3 µs, b % s"), ["a", "12.3 µs,", "b", "%", "s"]);
     }
 

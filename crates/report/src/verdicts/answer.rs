@@ -41,7 +41,8 @@ impl StudyAnswer {
         let reasons: Vec<String> = self.untold.iter().map(|(why, count)| format!("{why} ({count})")).collect();
         let count: usize = self.untold.iter().map(|(_, count)| count).sum();
         let help = if self.help.is_empty() { String::new() } else { format!("; {}", self.help) };
-        let pairs = if self.pairs == 1 { "the one pair".to_owned() } else { format!("{count} of {} pairs", self.pairs) };
+        let pairs =
+            if self.pairs == 1 { "the one pair".to_owned() } else { format!("{count} of {} pairs", self.pairs) };
         (count > 0).then(|| format!("Cannot tell {pairs}: {}{help}", reasons.join(", ")))
     }
 }

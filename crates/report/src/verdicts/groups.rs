@@ -3,8 +3,7 @@
 use std::ops::Deref;
 
 use kvdyno_analysis::verdicts::{
-    Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time,
-    judged,
+    Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
 use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
 use kvdyno_results::{Phase, Side};
@@ -124,8 +123,8 @@ impl<'r> VerdictGroup<'_, 'r> {
         said(self.compared, &pairing.comparison) + &against + &procedure(&pairing.comparison)
     }
 
-    /// What speaks against the figures of a setup: `‡ rocksdb was not steady; did 9.50 of 500 requested writes a
-    /// second`.
+    /// A line about whatever speaks against the figures of a setup: `‡ rocksdb was not steady; did 9.50 of 500 requested
+    /// writes a second`.
     pub(crate) fn reservation(&self, index: usize) -> Option<String> {
         let weaknesses: Vec<&str> = self.weaknesses(index).map(|weakness| &*weakness.of_one).collect();
         (!weaknesses.is_empty()).then(|| format!("{RESERVATION} {} {}", self.name(index), weaknesses.join("; ")))

@@ -138,10 +138,7 @@ pub(crate) fn procedure(comparison: &Comparison) -> String {
 
 /// The end of a sentence: what speaks against the figures of its two, each with its name. What speaks against both
 /// stands once.
-pub(crate) fn reservations(
-    compared: Aspect,
-    [(one, of_one), (other, of_other)]: [(&str, &[Weakness]); 2],
-) -> String {
+pub(crate) fn reservations(compared: Aspect, [(one, of_one), (other, of_other)]: [(&str, &[Weakness]); 2]) -> String {
     let counts = |weakness: &&Weakness| is_of(weakness, compared);
     let first = of_one.iter().filter(counts).filter_map(|weakness| match of_other.contains(weakness) {
         true => weakness.of_both.as_ref().map(|predicate| format!("; both {predicate}")),
