@@ -39,7 +39,7 @@ pub struct DataSection {
     /// Spelling of the numbers of `3n1`: `plain`, in `key_format`, or `enhanced`, by the names of their digits.
     #[key(default = Spelling::Plain)]
     pub spelling: Spelling,
-    /// Size of the key prefix, which engines are told.
+    /// Size of the key prefix, which kvdyno passes to the engines.
     #[key(absent = "none")]
     pub prefix_size: Option<Length<1, 65_535>>,
     /// Records whose keys share one prefix; requires `prefix_size`.
@@ -144,7 +144,7 @@ pub struct RunSection {
     /// Limits that the engine gets for the cursor of each range of a mix.
     #[key(default = RangeCursors::Plain)]
     pub range_cursors: RangeCursors,
-    /// Number of first records, in key order, within which ranges begin.
+    /// Ranges begin within this number of first records, in key order.
     #[key(absent = "all")]
     pub seek_within: Option<Count<1, { 1 << 48 }>>,
     /// Records in each multi-get of `multireadrandom`, and in each get of a mix.
@@ -288,7 +288,7 @@ pub struct LabSection {
     /// the last trial on the database.
     #[key(default = Audit::Sample)]
     pub audit: Audit,
-    /// Time without the end of any operation after which a worker is killed.
+    /// Time without a completed operation after which a worker is killed.
     #[key(default = TimeSpan::seconds(60))]
     pub hang_timeout: TimeSpan<1>,
     /// The same limit for opening and closing a database, which may include compaction.

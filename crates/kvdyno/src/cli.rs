@@ -49,13 +49,13 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compare engines: load each, then run the workload on the same databases
+    /// Compare engines: load each, then run workloads on the databases
     Compare(Box<CompareArguments>),
-    /// Test whether a change made an engine slower: two builds, versions, settings or results folders
+    /// Test whether a change made an engine slower (setups or results)
     Diff(Box<DiffArguments>),
-    /// Run an experiment from a file or one of kvdyno's own, or continue an interrupted one
+    /// Run an experiment, or continue an interrupted one
     Run(RunArguments),
-    /// Print the tables of a results folder again, and write its page of charts
+    /// Print the tables of a results folder, and write its charts
     Report(ReportArguments),
     /// List the engines, or the capabilities and options of one
     Engines(EnginesArguments),
@@ -65,7 +65,7 @@ pub enum Command {
     Workloads(ListArguments),
     /// Describe this machine and the driver's own cost on it
     Machine(MachineArguments),
-    /// Remove mounts, loop devices, control groups and processes that killed runs left behind
+    /// Remove the resources that killed runs left behind
     Clean(CleanArguments),
     /// Print the completion script for a shell
     Completions(CompletionsArguments),
@@ -89,7 +89,7 @@ pub enum Command {
   kvdyno compare old=./libmine.so new=build/libmine.so")]
 pub struct CompareArguments {
     /// Engines: NAME, NAME:PRESET, NAME@VERSION, NAME@PATH with the path of a library, or the path of an adapter (see
-    /// `kvdyno engines`). LABEL=ENGINE sets the name in tables; by default an adapter's own name
+    /// `kvdyno engines`). NAME=ENGINE sets the name in tables; the default is the adapter's own name
     #[arg(required = true, value_name = "ENGINE")]
     pub engines: Vec<String>,
     /// Option of an engine (see `kvdyno engines NAME`)
@@ -234,9 +234,11 @@ pub struct EraseArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A run in progress keeps its resources. The files of a database stay in its results folder, so \
-                        that the run can be resumed. To remove what a run with KVDYNO_REGISTER=FOLDER left \
-                        behind, set the same variable.")]
+#[command(
+    after_help = "Resources are mounts, loop devices, control groups and processes. A run in progress keeps them. The \
+                  files of a database stay in its results folder, so that the run can be resumed. To remove what a run \
+                  with KVDYNO_REGISTER=FOLDER left behind, set the same variable."
+)]
 pub struct CleanArguments {
     /// List the leftovers, and remove nothing
     #[arg(long)]
@@ -354,11 +356,11 @@ pub struct EnginesArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum EnginesCommand {
-    /// Check whether adapters conform to the ABI; without an engine, list the checks
+    /// Check that adapters conform to the ABI, or list the checks
     Check(Box<CheckArguments>),
     /// Write a new, working adapter as a template for your own engine
     New(NewArguments),
-    /// Show how each setting maps to the engines' own settings, or why it is refused
+    /// Show how settings map to the engines' own, or why they are refused
     Settings(SettingsArguments),
     /// Fetch and build engines with the package clients of this machine
     Install(InstallArguments),
@@ -387,7 +389,7 @@ pub struct NewArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "kvdyno checks the checksum of each download, builds and tests the engine, and installs it in
+#[command(after_help = "kvdyno verifies the checksum of each download, builds and tests the engine, and installs it in
 $XDG_DATA_HOME/kvdyno/engines (or ~/.local/share). If a step fails, nothing is installed. To remove an engine, remove
 its folder there.
 

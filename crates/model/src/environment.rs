@@ -38,7 +38,7 @@ pub struct EnvironmentSection {
     /// Storage of a database; all but a folder is created anew before each load.
     #[key(default = StorageKind::Folder)]
     pub storage: StorageKind,
-    /// Size of the file that holds a created filesystem.
+    /// Size of the file below each storage but a folder.
     #[key(absent = "3 times the keys and values + `min_free` + 256 MiB")]
     pub storage_size: Option<ByteSize>,
     /// Block device instead of a file. kvdyno erases it, if the command line confirms that by `--yes-erase`.

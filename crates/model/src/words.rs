@@ -156,7 +156,7 @@ words! {
     pub enum Design: "a design", "DESIGN" {
         /// The design with the narrowest intervals that the work allows; duets only for setups of one engine.
         Auto = "auto" as default,
-        /// Two setups run at once on the same CPUs, for CPU time per operation; slices measure their throughput.
+        /// Two setups run at once on the same CPUs, to compare CPU time per operation; slices give their throughput.
         Duet = "duet",
         /// All databases are open; setups work one at a time, in slices of a fraction of a second, in random order.
         Slices = "slices",
@@ -359,7 +359,7 @@ impl StorageKind {
 words! {
     /// Simultaneous multithreading.
     pub enum Smt: "a state of SMT", "on|off" {
-        /// Trials use all hardware threads of each core.
+        /// Trials use all hardware threads of the cores that they use.
         On = "on",
         /// Trials use one hardware thread of each core.
         Off = "off",
@@ -393,7 +393,7 @@ words! {
     pub enum MissingEngines: "a way with missing engines", "HOW" {
         /// kvdyno refuses the experiment.
         Refuse = "refuse",
-        /// kvdyno leaves the engine out of the runs that it cannot do, and reports this.
+        /// kvdyno leaves out a missing engine, or the runs that an engine cannot do, and reports this.
         Skip = "skip",
     }
 }
