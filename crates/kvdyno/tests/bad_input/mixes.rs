@@ -70,7 +70,10 @@ fn a_workload_that_knows_nothing_of_deletes_after_them() {
         (&queue, mix("get 50, put 50")),
         (&queue, deletes.clone()),
     ] {
-        after(first, &second, "kept").exits(2).says("expects all loaded records").says("\"fresh\"");
+        after(first, &second, "kept")
+            .exits(2)
+            .says("does not know which records an earlier run deleted")
+            .says("\"fresh\"");
         after(first, &second, "fresh").exits(0);
     }
     for (first, second) in [(&deletes, mix("get 50, put 50")), (&queue, queue.clone()), (&queue, mix("range 100"))] {

@@ -39,7 +39,7 @@ pub(super) fn check_inserts(plan: &Plan) -> Result<(), (usize, FileError)> {
             return Err((trial.variant, error(trial, why)));
         }
         if change.removed.is_some_and(|removed| !name.expects(parameters, removed)) {
-            let why = "expects all loaded records, but an earlier run deletes some";
+            let why = "does not know which records an earlier run deleted";
             return Err((trial.variant, error(trial, why)));
         }
         if change.written && name.counts_versions(parameters) {

@@ -87,7 +87,7 @@ fn the_note_of_the_program_comes_first_in_every_result() {
     run.calls();
     assert_eq!(run.result("a load").notes, ["another began it"]);
     let [first, second] = &run.result("a readrandom 3").notes[..] else { panic!("two notes") };
-    assert!(first == "another began it" && second.starts_with("repeated for"), "{first}, {second}");
+    assert!(first == "another began it" && second.starts_with("repeats repeat"), "{first}, {second}");
 }
 
 #[test]
