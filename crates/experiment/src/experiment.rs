@@ -18,11 +18,10 @@ use crate::sections::{
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "", key = TopKey)]
 pub struct Experiment {
-    /// Heads the report, and begins the name of the results folder.
+    /// Title of the report, and start of the name of the results folder.
     #[key(default = "comparison".to_owned())]
     pub name: String,
-    /// The set-ups to compare, each once: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]`
-    /// sections.
+    /// Setups to compare, each once: `lmdb`, `wiredtiger:lsm`, `./libmine.so`, or names of `[engine.NAME]` sections.
     #[key(default = List::default(), no_flag)]
     pub engines: List<String>,
     /// The records.
@@ -43,7 +42,7 @@ pub struct Experiment {
     /// Execution settings.
     #[key(skip)]
     pub lab: LabSection,
-    /// Set-ups with a library or options of their own.
+    /// Setups with a library or options of their own.
     #[key(skip)]
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub engine: BTreeMap<String, EngineSection>,

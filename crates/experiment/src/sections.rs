@@ -31,49 +31,49 @@ pub struct DataSection {
     #[key(default = Count(1_000_000))]
     pub records: Count<1, { 1 << 48 }>,
     /// Size of a key.
-    #[key(absent = "16; for `3n1` what its numbers take")]
+    #[key(absent = "16; for `3n1` the size of its numbers")]
     pub key_size: Option<Length<8, 65_535>>,
-    /// Spelling of a record's number as a key.
+    /// Spelling of a record's number in its key.
     #[key(default = KeyFormat::Hex)]
     pub key_format: KeyFormat,
-    /// Spelling of the numbers of `3n1`: `plain`, as `key_format` says, or `enhanced`, by the names of their digits.
+    /// Spelling of the numbers of `3n1`: `plain`, in `key_format`, or `enhanced`, by the names of their digits.
     #[key(default = Spelling::Plain)]
     pub spelling: Spelling,
-    /// Leading bytes of a key that engines are told to be its prefix.
+    /// Size of the key prefix, which kvdyno passes to the engines.
     #[key(absent = "none")]
     pub prefix_size: Option<Length<1, 65_535>>,
-    /// Records whose keys share a prefix; needs `prefix_size`.
-    #[key(absent = "as a key that is one number gives")]
+    /// Records whose keys share one prefix; requires `prefix_size`.
+    #[key(absent = "a key is one number")]
     pub keys_per_prefix: Option<Count<1, { 1 << 48 }>>,
-    /// Size of a value, or the distribution of sizes, drawn by record and version, then at least 24 bytes.
-    #[key(absent = "100; for `3n1` what its numbers take")]
+    /// Size of a value; or a distribution, from which each version of a record draws a size of at least 24 bytes.
+    #[key(absent = "100; for `3n1` the size of its numbers")]
     pub value_size: Option<ValueSize>,
-    /// Fraction of a value that a compressor can save.
+    /// Fraction of a value's size that compression can save.
     #[key(default = Fraction(0.5))]
     pub compressibility: Fraction,
 }
 
-/// Settings that are the same for every engine; each adapter maps them to the engine's words or refuses them.
+/// Settings of all engines; each adapter maps them to settings of its engine, or refuses them.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "settings", key = SettingsKey)]
 pub struct SettingsSection {
-    /// When a write is acknowledged.
+    /// Durability of acknowledged writes.
     #[key(default = Durability::default())]
     pub durability: Durability,
-    /// Time between two syncs at durability `periodic`.
+    /// Time between two syncs with durability `periodic`.
     #[key(default = TimeSpan::seconds(1))]
     pub sync_period: TimeSpan<1>,
-    /// The most that an engine may cache of its data in memory of its own.
+    /// Size limit of the engine's own cache.
     #[key(default = ByteSize::mib(512))]
     pub cache: ByteSize,
-    /// New writes that it may gather before it writes them out.
+    /// Size limit of the engine's buffer of new writes.
     #[key(default = ByteSize::mib(64))]
     pub write_buffer: ByteSize,
     /// Compression of stored blocks.
     #[key(default = Compression::default())]
     pub compression: Compression,
-    /// Verification of values that are read.
+    /// Verification of the values that are read.
     #[key(default = Verify::default())]
     pub verify: Verify,
 }
@@ -83,137 +83,137 @@ pub struct SettingsSection {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "load", key = LoadKey)]
 pub struct LoadSection {
-    /// The workload that fills them: `fillseq` in key order, `fillrandom` in a random order, or `3n1`.
+    /// Workload that fills them: `fillseq` in key order, `fillrandom` in random order, or `3n1`.
     #[key(default = WorkloadName::FillSeq, flag = "load")]
     pub workload: WorkloadName,
     /// Records in each write; 1 for single puts.
     #[key(absent = "1000; for `3n1` 1", flag = "load-batch")]
     pub batch: Option<BatchSize>,
-    /// When a write of the load is acknowledged.
+    /// Durability of the load's acknowledged writes.
     #[key(absent = "as `settings.durability`", flag = "load-durability")]
     pub durability: Option<Durability>,
-    /// Threads or processes that load, each a part of the order of its own.
+    /// Number of writers; each loads its own part of the records.
     #[key(default = Count(1), flag = "load-writers")]
     pub writers: Clients,
-    /// Whether the clients are threads or processes.
+    /// Kind of the writers.
     #[key(default = ClientKind::Threads, flag = "load-clients")]
     pub clients: ClientKind,
 }
 
-/// The work on the loaded databases; sections run in this order, on the same databases.
+/// Work on the loaded databases. The sections run in this order, on the same databases.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run", key = RunKey)]
 pub struct RunSection {
-    /// The workload: see `kvdyno workloads`.
+    /// Workload, one of `kvdyno workloads`.
     #[key(default = WorkloadName::ReadWhileWriting)]
     pub workload: WorkloadName,
-    /// Numbers of client threads, a trial each: readers, or for `overwrite` and similar workloads writers.
+    /// Numbers of clients, one trial each: readers, or writers for `overwrite` and similar workloads.
     #[key(default = List(vec![Count(1), Count(2), Count(4)]))]
     pub readers: List<Clients, 1>,
-    /// Whether readers and writers are threads or processes.
+    /// Kind of the readers and writers.
     #[key(default = ClientKind::Threads)]
     pub clients: ClientKind,
-    /// Duration of the measured part. Its flag does not apply to `overwritesome`, which ends by its number of updates.
-    #[key(absent = "10s, where nothing else ends the run")]
+    /// Duration of the measured part. The flag does not apply to `overwritesome`, which ends after its updates.
+    #[key(absent = "10s if no other key ends the run")]
     pub duration: Option<TimeSpan<1>>,
-    /// Operations of each such thread, instead of `duration`.
-    #[key(absent = "as many as fit")]
+    /// Operations of each client that `readers` counts, instead of `duration`.
+    #[key(absent = "no limit")]
     pub operations: Option<Count<1, { i64::MAX as u64 }>>,
-    /// Operations of all such threads together, as a fraction of the number of records, instead of either.
-    #[key(absent = "as many as fit; for `overwritesome` 0.1")]
+    /// Operations of all those clients together, as a fraction of `records`, instead of `duration` or `operations`.
+    #[key(absent = "no limit; for `overwritesome` 0.1")]
     pub records_fraction: Option<Multiple>,
     /// Duration of the warm-up: the same work before the measured part.
     #[key(default = TimeSpan::seconds(1))]
     pub warmup: TimeSpan,
-    /// Records in each write; of a mix in each put and insert.
+    /// Records in each write; in a mix, in each put and insert.
     #[key(default = Count(1))]
     pub batch: BatchSize,
-    /// Gets in one read-only transaction (`readrandom`).
+    /// Gets in one read-only transaction, for `readrandom`.
     #[key(default = Count(1))]
     pub reads_per_transaction: Count<1, 1_000_000>,
-    /// The operations of `mix`, with their weights in percent.
-    #[key(absent = "`mix` needs it; other workloads have their own")]
+    /// Operations of `mix`, with their weights in percent.
+    #[key(absent = "required by `mix`; other workloads have their own")]
     pub mix: Option<OperationMix>,
-    /// Steps of the cursor after each seek of a range.
+    /// Cursor steps after the seek of each range.
     #[key(absent = "10; for `ycsb-e` 99")]
     pub seek_nexts: Option<Count<1, 1_000_000>>,
     /// Lengths of the ranges of a mix.
     #[key(absent = "fixed; for `ycsb-e` uniform")]
     pub range_lengths: Option<RangeLengths>,
-    /// Limits given to the cursors of the ranges of a mix.
+    /// Limits that the engine gets for the cursor of each range of a mix.
     #[key(default = RangeCursors::Plain)]
     pub range_cursors: RangeCursors,
-    /// Ranges begin within this number of records, counted from the first.
-    #[key(absent = "at any")]
+    /// Ranges begin within this number of first records, in key order.
+    #[key(absent = "all")]
     pub seek_within: Option<Count<1, { 1 << 48 }>>,
-    /// Records in each call of `multireadrandom`, and in each get of a mix.
+    /// Records in each multi-get of `multireadrandom`, and in each get of a mix.
     #[key(absent = "10; for mixes 1")]
     pub keys_per_multiget: Option<Count<1, 100_000>>,
-    /// Distribution of the records that are accessed, if they are drawn at random.
-    #[key(absent = "uniform; for `ycsb-d` latest, for its like zipf")]
+    /// Distribution of the accessed records, where the workload draws them.
+    #[key(absent = "uniform; for `ycsb-d` latest, for other `ycsb` workloads zipf")]
     pub distribution: Option<Distribution>,
-    /// Highest write rate of all writers together: records a second, or bytes of keys and values such as `2MiB/s`.
-    #[key(absent = "as much as the engine takes")]
+    /// Limit of the write rate of all writers together: records a second, or bytes of keys and values (`2MiB/s`).
+    #[key(absent = "no limit")]
     pub write_rate: Option<WriteRate>,
-    /// Operations a second of all readers together, whether the engine is ready or not.
-    #[key(absent = "a closed loop: each reader asks again when it was answered")]
+    /// Operations a second of all readers together, on a schedule that does not wait for the engine.
+    #[key(absent = "closed loop: a reader starts an operation when its last one ends")]
     pub read_rate: Option<ReadRate>,
-    /// Operations a second of all clients of a mix together, of all kinds, whether the engine is ready or not.
-    #[key(absent = "a closed loop: each client goes on when it was answered")]
+    /// Operations a second of all kinds and clients of a mix, on a schedule that does not wait for the engine.
+    #[key(absent = "closed loop: a client starts an operation when its last one ends")]
     pub rate: Option<ReadRate>,
-    /// Arrival of operations that have a `rate`, a `read_rate` or a `write_rate`.
+    /// Arrival of operations with a `rate`, `read_rate` or `write_rate`.
     #[key(absent = "fixed")]
     pub arrival: Option<Arrival>,
-    /// Required isolation of transactions (`transfer`): engines that promise less are refused.
-    #[key(absent = "as well as the engine does")]
+    /// Required isolation of the transactions of `transfer`; engines with a weaker isolation are refused.
+    #[key(absent = "the engine's own")]
     pub isolation: Option<IsolationLevel>,
-    /// When a session acknowledges the writes of its client, for engines that can set it for each session.
+    /// Durability of the clients' acknowledged writes, for engines that set it for each session.
     #[key(absent = "as `settings.durability`", flag = "run-durability")]
     pub durability: Option<Durability>,
-    /// The roles of its clients, where these are not all alike.
+    /// The roles of its clients, where they differ.
     #[key(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub role: Vec<RoleSection>,
 }
 
-/// Clients of a `mix` with operations of their own; the sections of a run work beside each other.
+/// Clients of a `mix` with operations of their own. The roles of a run work at the same time.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run.role", key = RoleKey, no_flags)]
 pub struct RoleSection {
-    /// Its name in results: letters, digits, `_` and `-`.
+    /// Name in results: letters, digits, `_` and `-`.
     #[key(absent = "`role-` and its number")]
     pub name: Option<String>,
-    /// Number of clients; the first role has as many as `readers` of the run.
+    /// Number of clients. The first role has as many as the run's `readers`.
     #[key(absent = "1")]
     pub clients: Option<Clients>,
-    /// Their operations, with their weights in percent.
-    #[key(absent = "each role needs it")]
+    /// Operations, with their weights in percent.
+    #[key(absent = "required")]
     pub mix: Option<OperationMix>,
-    /// Distribution of the records that are accessed.
-    #[key(absent = "as the run has it")]
+    /// Distribution of the accessed records.
+    #[key(absent = "as the run")]
     pub distribution: Option<Distribution>,
     /// Records in each put and insert.
-    #[key(absent = "as the run has it")]
+    #[key(absent = "as the run")]
     pub batch: Option<BatchSize>,
     /// Records in each get.
-    #[key(absent = "as the run has it")]
+    #[key(absent = "as the run")]
     pub keys_per_multiget: Option<Count<1, 100_000>>,
-    /// Steps of the cursor after each seek of a range.
-    #[key(absent = "as the run has it")]
+    /// Cursor steps after the seek of each range.
+    #[key(absent = "as the run")]
     pub seek_nexts: Option<Count<1, 1_000_000>>,
     /// Lengths of the ranges.
-    #[key(absent = "as the run has it")]
+    #[key(absent = "as the run")]
     pub range_lengths: Option<RangeLengths>,
-    /// Operations a second of all its clients together, whether the engine is ready or not.
-    #[key(absent = "a closed loop: each client goes on when it was answered")]
+    /// Operations a second of all its clients together, on a schedule that does not wait for the engine.
+    #[key(absent = "closed loop: a client starts an operation when its last one ends")]
     pub rate: Option<ReadRate>,
-    /// Arrival of its operations, if it has a `rate`.
-    #[key(absent = "as the run has it")]
+    /// Arrival of the operations, if the role has a `rate`.
+    #[key(absent = "as the run")]
     pub arrival: Option<Arrival>,
-    /// When a session acknowledges the writes of its client.
-    #[key(absent = "as the run has it")]
+    /// Durability of the clients' acknowledged writes.
+    #[key(absent = "as the run")]
     pub durability: Option<Durability>,
 }
 
@@ -241,79 +241,79 @@ pub fn role_path(index: usize) -> KeyPath {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "lab", key = LabKey)]
 pub struct LabSection {
-    /// Number of repeats, each on new databases; `"auto"`: until the comparisons are decided.
+    /// Number of repeats, each on new databases; `"auto"` repeats until the comparisons are decided.
     #[key(default = Repeat::times(1))]
     pub repeat: Repeat,
-    /// Smallest difference that matters, as a fraction; setups that differ by less are the same.
+    /// Smallest difference that matters, as a fraction; smaller differences count as the same.
     #[key(default = Fraction(0.03))]
     pub detect: Fraction,
-    /// `repeat = "auto"` also ends when half of each cell's interval is at most this fraction of its value.
-    #[key(absent = "comparisons alone decide")]
+    /// Relative half-width of each cell's interval at which `repeat = "auto"` also ends.
+    #[key(absent = "comparisons alone end repeats")]
     pub precision: Option<PositiveFraction>,
     /// Question that `repeat = "auto"` answers.
     #[key(default = Question::Ranking)]
     pub question: Question,
-    /// Figure whose differences end `repeat = "auto"`, and decide the exit code of `kvdyno diff`.
+    /// Figure whose comparisons end `repeat = "auto"` and decide the exit code of `kvdyno diff`.
     #[key(default = VerdictFigure::Throughput)]
     pub figure: VerdictFigure,
-    /// Time limit of the whole command with `repeat = "auto"`: no work begins that would end later. The first repeat is
-    /// done in any case.
-    #[key(absent = "as long as it takes")]
+    /// Time limit of the whole command with `repeat = "auto"`: no work that would end later begins. The first repeat
+    /// always runs.
+    #[key(absent = "no limit")]
     pub budget: Option<TimeSpan<1>>,
-    /// Seed of all random streams and all values.
+    /// Seed of all random numbers and values.
     #[key(default = Count(1))]
     pub seed: Count<0, { i64::MAX as u64 }>,
-    /// Order of trials: whether engines take turns.
+    /// Order of the engines' trials.
     #[key(default = Order::Interleaved)]
     pub order: Order,
-    /// Design of the comparison of set-ups in a run.
+    /// Design of the comparison of setups in a run.
     #[key(default = Design::Auto)]
     pub design: Design,
     /// Origin of the database of each run.
     #[key(default = DatabaseOrigin::Kept)]
     pub database: DatabaseOrigin,
     /// Folder of the databases, on the storage to be measured.
-    #[key(absent = "into the results folder")]
+    #[key(absent = "the results folder")]
     pub dir: Option<FilePath>,
-    /// Databases stay after their last trial.
+    /// Keep databases after their last trial.
     #[key(default = false)]
     pub keep: bool,
-    /// A load ends with a flush and the engine's background work, which are timed separately.
+    /// End each load with a flush, and wait for the engine's background work; both are timed separately.
     #[key(default = false)]
     pub settle: bool,
-    /// Handling of an engine that is missing or cannot do what is requested.
+    /// Handling of an engine that is missing or cannot do the work.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
-    /// Records that a trial wrote and that are read back: by a fresh session at its end, and by a fresh process after
+    /// Written records that are read back: by a fresh session at the end of the trial, and by a fresh process after
     /// the last trial on the database.
     #[key(default = Audit::Sample)]
     pub audit: Audit,
-    /// A worker in which no operation ends for this time is killed.
+    /// Time without a completed operation after which a worker is killed.
     #[key(default = TimeSpan::seconds(60))]
     pub hang_timeout: TimeSpan<1>,
-    /// The same limit while it opens or closes a database, which may include compaction.
+    /// The same limit for opening and closing a database, which may include compaction.
     #[key(default = TimeSpan::seconds(1800))]
     pub close_timeout: TimeSpan<1>,
-    /// A trial that takes longer is killed and fails as `too-slow`.
-    #[key(absent = "it takes what it takes; `--fit --budget` sets a tenth of the budget")]
+    /// Time limit of a trial, after which it is killed and fails as `too-slow`.
+    #[key(absent = "no limit; `--fit --budget` sets a tenth of the budget")]
     pub trial_timeout: Option<TimeSpan<1>>,
-    /// A trial ends when the storage has less free space than this.
+    /// Free space of the storage below which a trial ends.
     #[key(default = ByteSize::mib(256))]
     pub min_free: ByteSize,
 }
 
-/// A set-up of its own, by the name that `engines` has.
+/// A setup, by its name in `engines`.
 #[derive(Clone, Debug, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "engine.NAME", key = EngineKey, no_flags)]
 pub struct EngineSection {
-    /// The engine, preset or adapter that it is.
+    /// Engine, preset or adapter.
     #[key(absent = "NAME")]
     pub engine: Option<String>,
-    /// The engine's library to load instead of the system's.
+    /// Library of the engine to load instead of the system's.
     #[key(absent = "the system's")]
     pub library: Option<FilePath>,
-    /// The engine's own options, over those of a preset: see `kvdyno engines NAME`.
+    /// The engine's own options (see `kvdyno engines NAME`); they override those of a preset.
     #[key(default = EngineOptions::default())]
     #[serde(skip_serializing_if = "EngineOptions::is_empty")]
     pub options: EngineOptions,
@@ -324,13 +324,13 @@ pub struct EngineSection {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "fit", key = FitKey, no_flags)]
 pub struct FitSection {
-    /// Its memory.
-    #[key(absent = "memory does not matter")]
+    /// Memory of the machine.
+    #[key(absent = "sizes are not scaled to the memory")]
     pub memory: Option<ByteSize>,
-    /// Its cores, if numbers of threads are to follow those of cores.
-    #[key(absent = "numbers of threads stay")]
+    /// Cores of the machine, if `--fit` is to scale the numbers of threads with the cores.
+    #[key(absent = "numbers of threads do not change")]
     pub cores: Option<Count<1, 1_000_000>>,
-    /// Things to leave out if the budget is too small, in this order.
+    /// Parts of the experiment to leave out, in this order, if the budget is too small.
     #[key(default = List::default())]
     pub leave_out: List<LeaveOut>,
 }

@@ -90,7 +90,7 @@ fn a_run_does_not_go_on_with_another_experiment() {
     fs::write(&file, &changed).unwrap();
     refused(&lab, ["run", "--resume", "results"])
         .says("experiment.toml was changed since the run began")
-        .says("data.records was 2000 and is 4000; lab.repeat was 1 and is 2; put it back, or begin anew");
+        .says("data.records was 2000 and is 4000; lab.repeat was 1 and is 2; restore it, or start anew");
     // A comment changes nothing.
     fs::write(&file, format!("# mine\n{text}")).unwrap();
     lab.resume().exits(0).is_whole();

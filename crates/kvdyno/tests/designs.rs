@@ -200,7 +200,7 @@ fn a_repeat_with_interference_is_done_again_and_says_so() {
     let results = lab.folder().results().unwrap();
     let of = |repeat: u32| results.iter().filter(|result| result.trial.repeat == repeat).collect::<Vec<_>>();
     assert_eq!((of(1).len(), of(3).len()), (4, 4), "both are kept");
-    let note = "repeated for the interference with repeat 1: 41.0 % of CPU time was stolen by the hypervisor";
+    let note = "repeats repeat 1, which had interference: 41.0 % of CPU time was stolen by the hypervisor";
     assert!(of(3).iter().all(|result| result.notes.iter().any(|said| said == note)), "{:?}", of(3)[0].notes);
     let plan = lab.folder().plan().unwrap().unwrap();
     assert_eq!((plan.repeated.len(), plan.expected().count()), (1, results.len()));

@@ -199,11 +199,11 @@ fn what_is_no_diff_is_refused() {
         change.0.run_with(arguments).exits(2).says(words);
     };
     refused(&["diff", "monday", "lmdb"], "monday is a folder and lmdb is not");
-    refused(&["diff", "monday", "monday", "--records", "5"], "--records says how to measure");
+    refused(&["diff", "monday", "monday", "--records", "5"], "--records applies to new measurements");
     refused(&["diff", "lmdb", "lmdb", "--option", "C.x=1"], "`C` is none of the engines");
     refused(&["diff", "lmdb", "lmdb", "--detect", "300%"], "from 0 to 1");
     refused(&["diff", "lmdb"], "<B>");
-    refused(&["diff", "--resume", "monday"], "a diff is of two");
+    refused(&["diff", "--resume", "monday"], "a diff compares two");
     refused(&["diff", "lmdb", "lmdb@/nowhere/liblmdb.so", "--records", "10"], "/nowhere/liblmdb.so");
 }
 

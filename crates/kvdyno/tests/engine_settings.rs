@@ -56,7 +56,7 @@ fn an_engine_that_is_not_here_is_refused_unless_it_may_be_left_out() {
     ran.says("lmbd cannot be inspected: there is no engine `lmbd`; did you mean `lmdb`?");
     let ran = Lab::new().run(["engines", "check", "lmbd", "--skip-missing"]);
     ran.exits(0);
-    assert_eq!(ran.stdout, "\nLeft out, for they are not here: lmbd.\n");
+    assert_eq!(ran.stdout, "\nLeft out because they are missing: lmbd.\n");
 }
 
 #[test]

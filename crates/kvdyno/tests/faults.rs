@@ -167,7 +167,7 @@ fn a_trial_that_takes_longer_than_it_may() {
     let slow = hour.file("lab.trial_timeout", "15s");
     let ran = slow.run();
     ran.trial("faulty", "load").finished();
-    ran.trial("faulty", "readwhilewriting").failed("too-slow", "not done after 15s");
+    ran.trial("faulty", "readwhilewriting").failed("too-slow", "not finished after 15s");
     ran.exits(1).is_whole().reports_failures();
 }
 

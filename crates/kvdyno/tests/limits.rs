@@ -44,7 +44,7 @@ fn sections(count: usize, each: impl Fn(usize) -> String) -> String {
 fn trials_have_a_bound() {
     let readers = vec!["1"; 500_000].join(",");
     refused(&format!("engines = [\"faulty\"]\n[lab]\nrepeat = 10000\n[[run]]\nreaders = [{readers}]\n"))
-        .says("the experiment comes to 5000010000 trials; there can be 100000, which is more than a day");
+        .says("the experiment has 5000010000 trials; the limit is 100000, more than a day");
 }
 
 #[test]
@@ -66,14 +66,14 @@ fn engines_of_all_variants_have_a_bound() {
     let names: Vec<String> = (0..600).map(|number| format!("\"e{number}\"")).collect();
     let variants = sections(20, |number| format!("[[variant]]\nname = \"{number}\"\n"));
     let text = variants.replace("\"faulty\"", &names.join(","));
-    refused(&text).says("the engines of all variants come to 12000; there can be 500, because each is asked");
+    refused(&text).says("the variants have 12000 setups in all; the limit is 500, because kvdyno inspects each");
 }
 
 /// The place is told, though the line itself would fill screens.
 #[test]
 fn a_long_line_is_not_shown() {
     let names: Vec<String> = (0..600).map(|number| format!("\"e{number}\"")).collect();
-    refused(&format!("engines = [{}]\n", names.join(","))).says("experiment.toml:1:11: the engines of all variants");
+    refused(&format!("engines = [{}]\n", names.join(","))).says("experiment.toml:1:11: the variants have");
 }
 
 #[test]

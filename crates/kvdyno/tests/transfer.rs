@@ -132,6 +132,6 @@ fn engines_and_runs_that_cannot_are_refused() {
     transfer("lmdb", 1).with("records", 1).run().exits(2).says("2 or more: each transaction is over two");
     transfer("lmdb", 1).with("value-size", 23).run().exits(2).says("24 or more: each value carries its version");
     let after = transfer("lmdb", 1).workload("overwrite,transfer").run();
-    after.exits(2).says("goes by the sum of all versions, which a run before it changes");
+    after.exits(2).says("checks the sum of all versions, which an earlier run changes");
     transfer("lmdb", 1).workload("readrandom,transfer,overwrite").run().is_clean();
 }

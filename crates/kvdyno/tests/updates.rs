@@ -99,5 +99,5 @@ fn engines_and_runs_that_cannot_are_refused() {
     refused("lmdb", "insert 50, transactional-update 50", "transactional-update without insert");
     updating("lmdb", AT_ONCE).with("value-size", 23).run().exits(2).says("24 or more: each value carries its version");
     let after = updating("lmdb", AT_ONCE).workload("overwrite,mix").run();
-    after.exits(2).says("goes by the sum of all versions, which a run before it changes");
+    after.exits(2).says("checks the sum of all versions, which an earlier run changes");
 }

@@ -11,25 +11,25 @@ words! {
     pub enum DistributionKind: "a distribution", "DISTRIBUTION" {
         /// Every record is equally likely.
         Uniform = "uniform" as default,
-        /// Zipf's law, and the likely records lie anywhere: `zipf 0.99` has the exponent 0.99.
+        /// Zipf's law; the likely records are scattered over all keys: `zipf 0.99` has the exponent 0.99.
         Zipf = "zipf",
-        /// Zipf's law, and the first record is the likeliest.
+        /// Zipf's law; the first record is the most likely.
         ZipfOrdered = "zipf-ordered",
         /// Zipf's law as in YCSB: exponent 0.99 over 10^10 items, each hashed to a record.
         ZipfYcsb = "zipf-ycsb",
-        /// Zipf's law, and the newest record is the likeliest.
+        /// Zipf's law; the newest record is the most likely.
         Latest = "latest",
-        /// A part of the records, the first ones, gets a part of the draws: `hotspot 0.2 0.8`.
+        /// A fraction of the records, the first, gets a fraction of the draws: `hotspot 0.2 0.8`.
         Hotspot = "hotspot",
-        /// The first record is the likeliest; the mean is a part of the records: `exponential 0.1`.
+        /// The first record is the most likely; the mean is a fraction of the records: `exponential 0.1`.
         Exponential = "exponential",
-        /// A record in the middle is the likeliest; the standard deviation is a part of the records: `normal 0.1`.
+        /// The middle record is the most likely; the standard deviation is a fraction of the records: `normal 0.1`.
         Normal = "normal",
-        /// One after the other in key order, from anywhere on, and again from the first.
+        /// In key order from a random record; after the last record, again from the first.
         Sequential = "sequential",
-        /// Uniform in a part of the records that moves on by one record with each draw: `window 0.01`.
+        /// Uniform in a window, a fraction of the records, that advances by one record a draw: `window 0.01`.
         Window = "window",
-        /// The likeliest r records get the part A r^B of the draws: `power A B`, or, in key ranges, with five more.
+        /// The r most likely records get the fraction A r^B of the draws: `power A B`; five more numbers: key ranges.
         Power = "power",
     }
 }

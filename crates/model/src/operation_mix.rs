@@ -7,31 +7,31 @@ use crate::{Json, KeyValue, read_by_text, words, written_as_text};
 words! {
     /// An operation of a mix.
     pub enum MixOperation: "an operation", "OPERATION" {
-        /// A record is read by its key.
+        /// Reads a record by its key.
         Get = "get",
-        /// A record is updated: its value is written anew.
+        /// Updates a record: writes a new value.
         Put = "put",
-        /// A record that was not there is written, after all others in key order.
+        /// Writes a new record, after all others in key order.
         Insert = "insert",
-        /// A range is read: a seek to a record, and records that follow it in key order.
+        /// Reads a range: seeks a record and steps to the records after it, in key order.
         Range = "range",
-        /// A record is read, and then updated.
+        /// Reads a record, and then updates it.
         ReadModifyWrite = "read-modify-write",
-        /// A record is deleted; a put writes it again.
+        /// Deletes a record; a put writes it again.
         Delete = "delete",
-        /// The first record in key order is looked at, and one of the oldest deleted.
+        /// Reads the first record in key order, and deletes one of the oldest records.
         Take = "take",
-        /// A key that lies between those of records, and that no record has, is asked for.
+        /// Reads a key that no record has, between the keys of records.
         Miss = "miss",
-        /// The first record in key order is looked at, and up to 64 of the oldest deleted as one range.
+        /// Reads the first record in key order, and deletes up to 64 of the oldest records as one range.
         Expire = "expire",
-        /// A record's existence is asked for, without its value.
+        /// Checks whether a record exists, without reading its value.
         Contains = "contains",
-        /// A record is written if it is not there, and otherwise stays as it is.
+        /// Writes a record if it does not exist; otherwise leaves it unchanged.
         InsertIfAbsent = "insert-if-absent",
-        /// A record is read and updated by one call of the engine, which lets nobody come between.
+        /// Reads and updates a record by one atomic call of the engine.
         AtomicUpdate = "atomic-update",
-        /// A record is read and updated in a transaction, which is tried again until it is committed.
+        /// Reads and updates a record in a transaction, which is retried until it commits.
         TransactionalUpdate = "transactional-update",
     }
 }

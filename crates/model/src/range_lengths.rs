@@ -12,9 +12,9 @@ words! {
         Fixed = "fixed" as default,
         /// 1 to `seek_nexts` + 1 records, each length equally likely.
         Uniform = "uniform",
-        /// Zipf's law, `zipf EXPONENT`: 1 record is the likeliest, `seek_nexts` + 1 the least likely.
+        /// Zipf's law, `zipf EXPONENT`: 1 record is the most likely length, `seek_nexts` + 1 the least likely.
         Zipf = "zipf",
-        /// Generalized Pareto, `pareto K SIGMA`; lengths beyond `seek_nexts` + 1 begin again from 1.
+        /// Generalized Pareto, `pareto K SIGMA`; lengths above `seek_nexts` + 1 wrap around to 1.
         Pareto = "pareto",
     }
 }

@@ -95,16 +95,16 @@ pub fn schema_of_words(words: &[&str]) -> crate::Json {
 }
 
 words! {
-    /// When a write is acknowledged: one scale for all engines.
+    /// Durability of acknowledged writes: one scale for all engines.
     #[derive(Default)]
     pub enum Durability: "a durability level", "LEVEL" {
-        /// At once: there is no log, or nothing need reach the operating system before close.
+        /// Writes may be lost: there is no log, or data may stay in the process until close.
         None = "none",
-        /// When it survives a crash of the process: it is written to the operating system, not synced.
+        /// Writes survive a crash of the process: they are written to the operating system, but not synced.
         Process = "process" as default,
-        /// As at `process`, and the log is synced in the background every `sync_period`.
+        /// As `process`; the log is also synced in the background every `sync_period`.
         Periodic = "periodic",
-        /// When it survives a loss of power: it is synced first.
+        /// Writes survive a loss of power: they are synced before they are acknowledged.
         Commit = "commit",
     }
 }
@@ -113,7 +113,7 @@ words! {
     /// The compression of blocks on the storage.
     #[derive(Default)]
     pub enum Compression: "a compression", "KIND" {
-        /// None.
+        /// No compression.
         None = "none" as default,
         /// Snappy.
         Snappy = "snappy",
@@ -121,7 +121,7 @@ words! {
         Lz4 = "lz4",
         /// Zstandard.
         Zstd = "zstd",
-        /// The deflate of zlib.
+        /// Deflate, by zlib.
         Zlib = "zlib",
     }
 }
@@ -130,9 +130,9 @@ words! {
     /// Whether answers are checked.
     #[derive(Default)]
     pub enum Verify: "a way to verify", "HOW" {
-        /// Every byte of every value, and its version.
+        /// Checks every byte and the version of every value.
         Full = "full" as default,
-        /// Hit or miss alone.
+        /// Checks only whether a read hits or misses.
         Off = "off",
     }
 }
@@ -141,11 +141,11 @@ words! {
     /// The extent of reading back what was written.
     #[derive(Default)]
     pub enum Audit: "an audit", "EXTENT" {
-        /// Every record.
+        /// Reads back every record.
         Full = "full",
-        /// A sample in which a loss of one record in a thousand shows with a probability of 99.9 %.
+        /// Reads back a sample, which shows the loss of 0.1 % of the records with a probability of 99.9 %.
         Sample = "sample" as default,
-        /// None: an engine that stores nothing passes.
+        /// Reads back nothing: an engine that stores nothing passes.
         Off = "off",
     }
 }
@@ -154,13 +154,13 @@ words! {
     /// The design of a comparison: how trials that are compared are measured beside each other.
     #[derive(Default)]
     pub enum Design: "a design", "DESIGN" {
-        /// The narrowest that the work allows; a duet only of setups of one engine.
+        /// The design with the narrowest intervals that the work allows; duets only for setups of one engine.
         Auto = "auto" as default,
-        /// Two at once on the same processors, by CPU time per operation; different engines that write by nothing else.
+        /// Two setups run at once on the same CPUs, to compare CPU time per operation; slices give their throughput.
         Duet = "duet",
-        /// All open at once, one at work at a time, in slices of a fraction of a second in random order.
+        /// All databases are open; setups work one at a time, in slices of a fraction of a second, in random order.
         Slices = "slices",
-        /// One after the other, whole trials.
+        /// Whole trials run one after the other.
         Turns = "turns",
     }
 }
@@ -176,15 +176,15 @@ words! {
     /// Origin of the database of a run.
     #[derive(Default)]
     pub enum DatabaseOrigin: "a database", "ORIGIN" {
-        /// `shared` for setups that are builds of one engine with the same options, `kept` for others.
+        /// `shared` if all setups are builds of one engine with the same options, else `kept`.
         Auto = "auto",
-        /// Loaded in each repeat; each run goes on with what the one before left.
+        /// Loaded in each repeat; each run continues on the database that the previous run left.
         Kept = "kept" as default,
-        /// Loaded in each repeat, and again before each further run.
+        /// Loaded in each repeat, and again before each run but the first.
         Fresh = "fresh",
-        /// Loaded in each repeat; each run begins on a copy.
+        /// Loaded in each repeat; each run begins on a copy of the loaded database.
         Snapshot = "snapshot",
-        /// Loaded once for all setups and some repeats, by each in turn; each run begins on a copy.
+        /// Loaded once for all setups and several repeats, by each setup in turn; each run begins on a copy.
         Shared = "shared",
     }
 }
@@ -193,9 +193,9 @@ words! {
     /// The question that `repeat = "auto"` is to answer.
     #[derive(Default)]
     pub enum Question: "a question", "QUESTION" {
-        /// The order of the set-ups: only neighbours in it need be told apart.
+        /// The order of the setups: decides the comparisons of adjacent setups only.
         Ranking = "ranking" as default,
-        /// Which of them differ: every pair is to be told apart.
+        /// The differences of the setups: decides every pairwise comparison.
         Difference = "difference",
     }
 }
@@ -204,9 +204,9 @@ words! {
     /// The figure that set-ups are compared by.
     #[derive(Default)]
     pub enum VerdictFigure: "a figure", "FIGURE" {
-        /// Records in a second of the clock.
+        /// Records per second of wall-clock time.
         Throughput = "throughput" as default,
-        /// CPU time per operation, of all that a trial started.
+        /// CPU time per operation of all processes of a trial.
         CpuTime = "cpu",
     }
 }
@@ -225,13 +225,13 @@ words! {
     /// Arrival of operations that come at a rate of their own.
     #[derive(Default)]
     pub enum Arrival: "an arrival", "ARRIVAL" {
-        /// At equal intervals, each client's operations between those of the others.
+        /// Operations arrive at equal intervals; those of the clients are interleaved.
         Fixed = "fixed" as default,
-        /// Independently of each other, as from very many users.
+        /// Operations arrive independently of each other, as from very many users.
         Poisson = "poisson",
-        /// In the first quarter of each second at four times the rate, then none.
+        /// All operations arrive in the first quarter of each second, at four times the rate.
         Bursty = "bursty",
-        /// At a rate that swings from half to one and a half times its mean and back within each second.
+        /// The rate varies between 0.5 and 1.5 times its mean, with a period of one second.
         Sine = "sine",
     }
 }
@@ -239,11 +239,11 @@ words! {
 words! {
     /// Isolation of transactions for reading and writing, from the weakest.
     pub enum IsolationLevel: "an isolation", "ISOLATION" {
-        /// A read sees what is committed; reading again may give another answer.
+        /// A read sees committed data only; a repeated read may give another value.
         ReadCommitted = "read-committed",
-        /// A transaction sees one state until its end, and its own writes.
+        /// A transaction reads one snapshot until its end, and its own writes.
         Snapshot = "snapshot",
-        /// Transactions have the effect of some serial order.
+        /// Transactions have the same effect as in some serial order.
         Serializable = "serializable",
     }
 }
@@ -264,7 +264,7 @@ words! {
     pub enum ClientKind: "a kind of client", "WHAT" {
         /// Threads of one process.
         Threads = "threads" as default,
-        /// Processes of their own, which share the database.
+        /// Separate processes that share the database.
         Processes = "processes",
     }
 }
@@ -323,9 +323,9 @@ words! {
     /// The state of the page cache when a run begins, as far as it concerns the database.
     #[derive(Default)]
     pub enum CacheState: "a state of the cache", "STATE" {
-        /// As the trial before left it.
+        /// The page cache stays as the previous trial left it.
         Warm = "warm" as default,
-        /// Without any page of the database.
+        /// The page cache holds no page of the database.
         Dropped = "dropped",
     }
 }
@@ -334,7 +334,7 @@ words! {
     /// The kind of storage below a database.
     #[derive(Default)]
     pub enum StorageKind: "a storage", "KIND" {
-        /// A folder of the filesystem that is there.
+        /// A folder of the existing filesystem.
         Folder = "folder" as default,
         /// A new ext4.
         Ext4 = "ext4",
@@ -344,7 +344,7 @@ words! {
         Xfs = "xfs",
         /// A new btrfs.
         Btrfs = "btrfs",
-        /// The block device itself, for engines that can.
+        /// The block device itself, for engines that support it.
         Raw = "raw",
     }
 }
@@ -359,9 +359,9 @@ impl StorageKind {
 words! {
     /// Simultaneous multithreading.
     pub enum Smt: "a state of SMT", "on|off" {
-        /// Every hardware thread of a core that is used.
+        /// Trials use all hardware threads of the cores that they use.
         On = "on",
-        /// One hardware thread of each core.
+        /// Trials use one hardware thread of each core.
         Off = "off",
     }
 }
@@ -369,11 +369,11 @@ words! {
 words! {
     /// Transparent huge pages of a worker's memory.
     pub enum HugePages: "a use of huge pages", "WHEN" {
-        /// Nowhere.
+        /// No memory uses huge pages.
         Never = "never",
-        /// In memory for which a process advises it (`madvise(2)`).
+        /// Memory for which a process advises it uses huge pages (`madvise(2)`).
         Madvise = "madvise",
-        /// Everywhere; only if the machine's switch says so too.
+        /// All memory uses huge pages; this requires `always` in the machine's setting.
         Always = "always",
     }
 }
@@ -381,9 +381,9 @@ words! {
 words! {
     /// The order of trials.
     pub enum Order: "an order", "ORDER" {
-        /// Engines take turns, step by step; all databases are there at once.
+        /// Engines take turns, step by step; the databases of all engines exist at once.
         Interleaved = "interleaved",
-        /// One engine after the other; its database is removed before the next one's is made.
+        /// One engine runs after the other; its database is removed before the next is created.
         Sequential = "sequential",
     }
 }
@@ -391,9 +391,9 @@ words! {
 words! {
     /// Handling of an engine that is missing or cannot do what is requested.
     pub enum MissingEngines: "a way with missing engines", "HOW" {
-        /// The experiment is refused.
+        /// kvdyno refuses the experiment.
         Refuse = "refuse",
-        /// It is left out, and the report says so; one that can do some of the runs is left out of the others only.
+        /// kvdyno leaves out a missing engine, or the runs that an engine cannot do, and reports this.
         Skip = "skip",
     }
 }
@@ -401,11 +401,11 @@ words! {
 words! {
     /// Something of which an experiment can have less.
     pub enum LeaveOut: "something to leave out", "WHAT" {
-        /// Numbers of readers: some between the least and the most.
+        /// Some numbers of readers between the smallest and the largest.
         Readers = "readers",
-        /// Variants: those first that take longest to load.
+        /// Variants, those that take longest to load first.
         Variants = "variants",
-        /// Engines: the last ones first.
+        /// Engines, the last first.
         Engines = "engines",
     }
 }
@@ -434,9 +434,9 @@ words! {
     /// Spelling of the numbers of the 3n+1 workload in keys and values.
     #[derive(Default)]
     pub enum Spelling: "a spelling", "SPELLING" {
-        /// As the data's `key_format` has them, all of one size.
+        /// Numbers in `key_format`, all of one size.
         Plain = "plain" as default,
-        /// Each decimal digit by its name, in a language of its own, with a space between.
+        /// The name of each decimal digit, each digit in another language, separated by spaces.
         Enhanced = "enhanced",
     }
 }
@@ -445,15 +445,15 @@ words! {
     /// The limits that the cursor of a range is told when it is opened.
     #[derive(Default)]
     pub enum RangeCursors: "a way to open cursors", "CURSORS" {
-        /// None: the range ends when its records have come.
+        /// No limits: the client ends the range after its number of records.
         Plain = "plain" as default,
-        /// The keys between which the range lies: it ends when the engine says so.
+        /// The lowest and the highest key: the engine ends the range.
         Bounded = "bounded",
-        /// The cursor need not bring values.
+        /// No limits; the engine need not return values.
         Keys = "keys",
         /// As `bounded`, without values.
         BoundedKeys = "bounded-keys",
-        /// A prefix: the range is all keys that have that of a record that is drawn (`data.keys_per_prefix`).
+        /// A key prefix: the range is all keys with the prefix of the drawn record (`data.keys_per_prefix`).
         Prefix = "prefix",
         /// As `prefix`, without values.
         PrefixKeys = "prefix-keys",

@@ -8,16 +8,16 @@ use toml::{Table, Value};
 use crate::experiment::{SectionInfo, section_of, sections};
 
 const HEAD: &str = "#:schema ./schema.json
-# Every key of an experiment file. Only `engines` is needed; a key that stands here as a comment is absent otherwise.
+# Every key of an experiment file. Only `engines` is required. A key that is commented out is absent by default.
 # docs/experiment-file.md explains them, docs/experiment-keys.md lists them. This file is generated from their
 # definitions: `make mend` writes it anew.
 #
 #     kvdyno run experiments/example.toml --dry-run     checks the file and prints it in full
 #     kvdyno run experiments/example.toml               runs it: less than a minute on two cores
 #
-# Read the result so: the verdicts say who is faster, by how much and how sure that is; the load table says what
-# filling cost; in the tables of each workload `*` marks a rate above every other, `≈` those that are the same as the
-# highest, and `?` those of which nothing can be told.
+# In the result, the verdicts state which setup is faster, by how much, and with what confidence interval. The load
+# table states the cost of loading. In the tables of each workload `*` marks a rate above all others, `≈` a rate that is
+# the same as the highest, and `?` a rate without a verdict against the highest.
 ";
 
 /// Differences of the example from the defaults.
@@ -121,7 +121,7 @@ fn comment(key: &Definition, again: bool) -> String {
         _ if again => String::new(),
         Otherwise::Default { text, .. } if text.is_empty() => key.doc.to_owned(),
         Otherwise::Default { value, .. } => format!("{}{} Default: {value}", key.doc, words(key)),
-        Otherwise::Absent(meaning) => format!("{} It is {}. Absent: {meaning}", key.doc, key.value.description),
+        Otherwise::Absent(meaning) => format!("{} Value: {}. Absent: {meaning}", key.doc, key.value.description),
     }
 }
 
@@ -129,7 +129,7 @@ fn comment(key: &Definition, again: bool) -> String {
 fn words(key: &Definition) -> String {
     match key.value.words.is_empty() {
         true => String::new(),
-        false => format!(" It is {}.", key.value.description),
+        false => format!(" Value: {}.", key.value.description),
     }
 }
 

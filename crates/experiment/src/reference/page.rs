@@ -10,7 +10,7 @@ use crate::experiment::{SectionInfo, sections};
 const HEAD: &str = "# Keys of the experiment file
 
 Every key, as the program defines it. This page is generated: `make mend` writes it anew.
-[experiment-file.md](experiment-file.md) explains them. A flag is one of `kvdyno compare`; it takes what the file takes.
+[experiment-file.md](experiment-file.md) explains them. Flags are those of `kvdyno compare`; they take the same values.
 ";
 
 /// The page, as Markdown.
@@ -29,7 +29,7 @@ fn write_section(page: &mut String, section: &SectionInfo) -> std::fmt::Result {
         "run" | "run.role" => write!(page, "\n## `[[{}]]`\n\n{}\n\n", section.name, section.doc)?,
         name => write!(page, "\n## `[{name}]`\n\n{}\n\n", section.doc)?,
     }
-    writeln!(page, "| key | what can be written | default | flag | meaning |")?;
+    writeln!(page, "| key | value | default | flag | meaning |")?;
     writeln!(page, "| --- | --- | --- | --- | --- |")?;
     for key in &section.keys {
         let flag = key.flag.map(|flag| format!("`--{flag}`")).unwrap_or_default();

@@ -26,7 +26,7 @@ pub fn schema() -> Json {
     properties.insert(
         "variant".to_owned(),
         json!({
-            "description": "The same again with some keys changed.",
+            "description": "The experiment with some keys changed.",
             "type": "array",
             "items": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } }
         }),

@@ -10,59 +10,59 @@ use super::one_of;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each check runs in a process of its own, on small databases that it removes. A check that failed is
-repeated alone, with the same seed; one that passes then is flaky, and failed unless --flaky says otherwise. Known
-faults of engines, with the versions that have them, are printed and decide nothing. Exit code 1: a check failed.
+    after_help = "Each check runs in its own process, on small databases that it removes. A failed check is repeated
+alone, with the same seed. If it then passes, it is flaky, and counts as failed unless --flaky allows it. Known faults
+of engines are printed with their versions and do not affect the exit code. Exit code 1: a check failed.
 
 Examples:
-  kvdyno engines check                                    what is checked
-  kvdyno engines check ./libmine.so                       your own adapter
-  kvdyno engines check rocksdb --only kill-commit,miss    two of the checks
-  kvdyno engines check lmdb --seed 17 --kills 100         at the random moments of another run, and more of them
-  kvdyno engines check lmdb rocksdb --format md           a table of checks and engines for a page"
+  kvdyno engines check                                    list the checks
+  kvdyno engines check ./libmine.so                       check your own adapter
+  kvdyno engines check rocksdb --only kill-commit,miss    run two of the checks
+  kvdyno engines check lmdb --seed 17 --kills 100         repeat the random moments of another run, and more
+  kvdyno engines check lmdb rocksdb --format md           print a table of checks and engines"
 )]
 pub struct CheckArguments {
-    /// Engines: a name, NAME:PRESET, or the path of an adapter
+    /// Engines: NAME, NAME:PRESET, or the path of an adapter
     #[arg(value_name = "ENGINE")]
     pub engines: Vec<String>,
     /// Run only these checks
     #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
     pub only: Vec<String>,
-    /// Checks that fail for a known reason, beside those that are known of the engine: they decide nothing
+    /// Further checks that fail for a known reason; they do not affect the exit code
     #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
     pub known: Vec<String>,
-    /// An option that the checks open databases with, for all engines given
+    /// Option with which the checks open databases, for all engines given
     #[arg(long, value_name = "OPTION=VALUE")]
     pub option: Vec<String>,
-    /// The library that the adapter loads instead of the system's
+    /// Library that the adapter loads instead of the system's
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
-    /// The folder for the checks' databases [default: the folder for temporary files]
+    /// Folder for the checks' databases [default: the folder for temporary files]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
-    /// The folder for the logs of all checks, with all that their processes print [default: with the databases, if a
-    /// check fails]
+    /// Folder for the logs of all checks, with the output of their processes [default: with the databases, if a check
+    /// fails]
     #[arg(long, value_name = "FOLDER")]
     pub logs: Option<PathBuf>,
-    /// The time limit of a check; one that takes longer hangs
+    /// Time limit of a check; a check that takes longer counts as hung
     #[arg(long, default_value = "60s", value_name = "TIME")]
     pub timeout: TimeSpan<1>,
-    /// The seed of random moments, such as those of kills [default: another one each time, which is printed]
+    /// Seed of random moments, such as those of kills [default: a new seed each time, which is printed]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// The number of times that a check kills a process that writes
+    /// Number of times that a check kills a writing process
     #[arg(long, default_value_t = 30, value_parser = value_parser!(u32).range(1..), value_name = "NUMBER")]
     pub kills: u32,
-    /// The number of checks that may be flaky before one of them counts as failed
+    /// Number of checks that may be flaky before flaky checks count as failed
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub flaky: usize,
-    /// The number of engines that are checked side by side; a failed check is repeated when all are done
+    /// Number of engines checked in parallel; failed checks are repeated when all are done
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..), value_name = "NUMBER")]
     pub jobs: u32,
-    /// Leave out engines that are not here, and say so
+    /// Leave out missing engines, and list them
     #[arg(long)]
     pub skip_missing: bool,
-    /// The format of the outcome
+    /// Format of the outcome
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Markdown]))]
     pub format: Format,
     /// Run one check (started by `check` itself)

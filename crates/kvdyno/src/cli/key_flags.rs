@@ -82,7 +82,7 @@ fn argument_of_compare(key: &'static Definition) -> Arg {
 fn told_default_of_compare(key: &Definition) -> Option<String> {
     match RunKey::ALL.iter().find(|typed| KeyPath::from(**typed) == key.path) {
         Some(RunKey::Duration) => {
-            Some(format!("{}, or less where the budget has no time for ten repeats of that", LONGEST_RUN.0))
+            Some(format!("{}, or less if the budget is too short for ten repeats", LONGEST_RUN.0))
         }
         Some(RunKey::Warmup) => Some(format!("{}, or a fifth of a shorter duration", LONGEST_RUN.1)),
         _ => default_of_compare(key).map(str::to_owned),

@@ -139,7 +139,7 @@ impl CheckPlan<'_> {
                     patience.insert(check.name, timeout.0.min(effort.patience));
                 }
             } else if arguments.known.iter().any(|name| name == check.name) {
-                known.insert(check.name, "so says --known".to_owned());
+                known.insert(check.name, "named by --known".to_owned());
             }
         }
         let suite = Suite {

@@ -29,7 +29,7 @@ pub fn run(arguments: &DiffArguments) -> Result<(), Error> {
         [is_before, _] => {
             let (folder, engine) = if is_before { (before, after) } else { (after, before) };
             Err(Error::Input(format!(
-                "{folder} is a folder and {engine} is not; a diff is of two results folders or of two engines"
+                "{folder} is a folder and {engine} is not; a diff compares two results folders or two engines"
             )))
         }
     }
@@ -44,7 +44,7 @@ fn is_folder(text: &str) -> bool {
 fn measured(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
     if arguments.across {
         return Err(Error::Input(
-            "--across is about two results folders; these are measured on this machine".to_owned(),
+            "--across applies to two results folders only; engines are measured on this machine".to_owned(),
         ));
     }
     let mut experiment = experiment(before, after, arguments)?;
@@ -71,7 +71,7 @@ fn experiment(before: &str, after: &str, arguments: &DiffArguments) -> Result<Ex
 
 fn resume(folder: &Path, arguments: &DiffArguments) -> Result<(), Error> {
     if let Some(flag) = arguments.keys.about_measuring() {
-        return Err(Error::Input(format!("--{flag} cannot be changed any more: a diff goes on as it was begun")));
+        return Err(Error::Input(format!("--resume cannot change --{flag}: a diff continues with its own settings")));
     }
     setups_of(&ResultsFolder::open(folder)?)?;
     let ended = run::resume(folder, &arguments.erase, &arguments.watch).map_err(of_diff)?;
@@ -92,7 +92,7 @@ fn setups_of(results: &ResultsFolder) -> Result<(String, String, LabSection), Er
     match &experiment.engines[..] {
         [before, after] => Ok((before.clone(), after.clone(), experiment.lab)),
         all => Err(Error::Input(format!(
-            "{} is a run of {} setups, and a diff is of two; go on with it: kvdyno run --resume {0}",
+            "{} is a run of {} setups, but a diff compares two; to continue it: kvdyno run --resume {0}",
             results.root().display(),
             all.len()
         ))),
@@ -143,7 +143,7 @@ fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
     let flag = given.iter().find(|(is_given, _)| *is_given).map(|(_, flag)| *flag);
     match flag.or(arguments.keys.about_measuring()) {
         None => Ok(()),
-        Some(flag) => Err(Error::Input(format!("--{flag} says how to measure, and two results folders were measured"))),
+        Some(flag) => Err(Error::Input(format!("--{flag} applies to new measurements, not to two results folders"))),
     }
 }
 

@@ -65,7 +65,7 @@ pub fn find(name: &str, library: Option<&Path>) -> Result<EngineSearch, Error> {
 pub(super) fn left_out(names: &[&str]) -> String {
     match names {
         [] => String::new(),
-        names => format!("\nLeft out, for they are not here: {}.\n", names.join(", ")),
+        names => format!("\nLeft out because they are missing: {}.\n", names.join(", ")),
     }
 }
 
@@ -118,7 +118,7 @@ fn known_engines() -> Result<Vec<KnownEngine>, Error> {
     });
     let known = |((name, installed), inspection): ((String, Option<Installed>), thread::Result<_>)| KnownEngine {
         recipe: recipes.iter().find(|recipe| recipe.name == name).cloned(),
-        inspection: inspection.unwrap_or_else(|_| Err("asking it failed".to_owned())),
+        inspection: inspection.unwrap_or_else(|_| Err("its inspection failed".to_owned())),
         name,
         installed,
     };
@@ -127,12 +127,12 @@ fn known_engines() -> Result<Vec<KnownEngine>, Error> {
 
 /// A row for each.
 fn list() -> Result<String, Error> {
-    let mut rows = table(&["engine", "version", "where from, what it is, what it can do"]);
+    let mut rows = table(&["engine", "version", "origin, description, capabilities"]);
     for known in known_engines()? {
         rows.add_row(row(&known.name, known.installed.as_ref(), known.recipe.as_ref(), known.inspection));
     }
     Ok(format!(
-        "{}\n\nMore of one: kvdyno engines NAME. Any other adapter: give its path, ./libmine.so.\n",
+        "{}\n\nDetails of an engine: kvdyno engines NAME. For another adapter give its path, such as ./libmine.so.\n",
         rows.trim_fmt()
     ))
 }
@@ -176,14 +176,14 @@ fn row(
     let newest = here.as_ref().filter(|here| installed.is_none() && here.library.is_some());
     let origin = installed
         .map(|one| one.source.clone())
-        .or_else(|| newest.map(|_| "the newest that was installed: the system has none".to_owned()))
+        .or_else(|| newest.map(|_| "newest installed version; the system has no library".to_owned()))
         .or_else(|| declared.map(|it| it.origin.clone()));
     match recipe.filter(|_| version == "–") {
         Some(Recipe { default: Some(_), .. }) => {
-            lines.push(format!("not here; to get it: kvdyno engines install {name}"))
+            lines.push(format!("missing; to get it: kvdyno engines install {name}"))
         }
         Some(Recipe { manual: Some(manual), .. }) => {
-            lines.push(format!("not here: {} (see {})", manual.hint, manual.page))
+            lines.push(format!("missing: {} (see {})", manual.hint, manual.page))
         }
         _ => lines.extend(origin),
     }
@@ -217,7 +217,7 @@ fn describe(name: &str, library: Option<&Path>) -> Result<String, Error> {
     fact("version", version);
     fact("library", inspection.library.map_or(engine.origin.clone(), |path| path.display().to_string()));
     fact("adapter", request.adapter.display().to_string());
-    fact("can", engine.capabilities().join(", "));
+    fact("capabilities", engine.capabilities().join(", "));
     let listed = |words: Vec<String>| words.join(", ");
     fact("durability", listed(words(Durability::ALL, engine.durabilities, |level| level.code())));
     fact("compression", listed(words(Compression::ALL, engine.compressions, |kind| kind.code())));
@@ -253,7 +253,7 @@ fn presets_and_options(adapter: &Declared) -> String {
     if adapter.options.is_empty() {
         return text + "It has no options of its own.\n";
     }
-    let mut rows = table(&["option", "type", "default", "what it does"]);
+    let mut rows = table(&["option", "type", "default", "effect"]);
     for option in &adapter.options {
         let scales = if option.scales { " `--fit` scales it with the database." } else { "" };
         let help = format!("{}{scales}", option.help);

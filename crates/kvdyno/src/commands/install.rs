@@ -20,7 +20,7 @@ use crate::output::tell;
 pub fn run(arguments: &InstallArguments) -> Result<(), Error> {
     let wanted = wanted(arguments)?;
     let root = catalog::own_folder()
-        .ok_or_else(|| Error::Input("neither XDG_DATA_HOME nor HOME says where your engines are to go".into()))?;
+        .ok_or_else(|| Error::Input("set XDG_DATA_HOME or HOME: engines are installed below it".into()))?;
     let mut failed = 0;
     for (recipe, version) in &wanted {
         let label = label(recipe, version);
@@ -69,8 +69,8 @@ fn own_version(recipe: &Recipe, prefix: &Path) -> Result<EngineVersion, Error> {
     recipe.own(&prefix).ok_or_else(|| {
         let name = &recipe.name;
         Error::Input(format!(
-            "{name} is not built against a library of your own; where it is to load one: kvdyno compare {name} \
-             --library {name}=PATH"
+            "{name} cannot be built against a library of your own; to load one: kvdyno compare {name} --library \
+             {name}=PATH"
         ))
     })
 }
@@ -120,10 +120,10 @@ impl InstallProgress {
     fn tell(&self, event: &Event) {
         let words = match event {
             Event::Fetching(source) => format!("fetching {source}"),
-            Event::Checking(Some(_)) => "checking what came".to_owned(),
-            Event::Checking(None) => "no checksum is known beforehand: the client's own check counts".to_owned(),
+            Event::Checking(Some(_)) => "verifying the checksum".to_owned(),
+            Event::Checking(None) => "no checksum is known: relying on the package client's own check".to_owned(),
             Event::Building => "building".to_owned(),
-            Event::Trying => "trying it".to_owned(),
+            Event::Trying => "testing it".to_owned(),
         };
         match &self.spinner {
             Some(spinner) => spinner.set_message(words),
@@ -135,7 +135,7 @@ impl InstallProgress {
         let words = match outcome {
             Ok(Installation::Installed { folder, version }) => format!("version {version} is in {}", folder.display()),
             Ok(Installation::AlreadyThere(folder)) => format!("is in {} already", folder.display()),
-            Ok(Installation::System { version }) => format!("version {version} is the system's"),
+            Ok(Installation::System { version }) => format!("version {version} is installed in the system"),
             Err(error) => format!("NOT installed: {error}"),
         };
         if let Some(spinner) = self.spinner {

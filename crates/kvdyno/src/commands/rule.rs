@@ -41,8 +41,8 @@ fn enough(decision: &Decision) -> Option<String> {
         (0, _) => "nothing is left to compare".to_owned(),
         (_, 0) => "every comparison that matters is decided".to_owned(),
         (pairs, open) if decision.open.is_empty() => {
-            format!("{open} of {pairs} comparisons cannot be decided by more of it")
+            format!("more repeats cannot decide {open} of {pairs} comparisons")
         }
-        _ => "each cell is as precise as was asked for".to_owned(),
+        _ => "each cell has the requested precision".to_owned(),
     })
 }

@@ -53,7 +53,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
 /// Continues in a systemd scope if the experiment limits memory and this user can do that in such a scope only.
 pub fn enter_scope(experiment: &Experiment) {
     let Some(command) = experiment.limits_memory().then(scope::command).flatten() else { return };
-    tell(format_args!("memory is limited in a systemd scope of this user's"));
+    tell(format_args!("restarting in a systemd scope of this user, to limit memory"));
     // If that fails, the check refuses the limit and gives the remedy.
     tell(format_args!("systemd-run could not be started: {}", scope::enter(command)));
 }
@@ -63,7 +63,7 @@ pub fn give_up(experiment: &mut Experiment, erase: &EraseArguments) -> Result<()
     let (Some(device), Some(confirmed)) = (&erase.device, &erase.yes_erase) else { return Ok(()) };
     if device != confirmed {
         return Err(Error::Input(format!(
-            "--yes-erase {} is not the device that would be erased, {}; name the same one twice if that is right",
+            "--yes-erase {} is not the device that would be erased, {}; to erase it, give both flags the same device",
             confirmed.display(),
             device.display()
         )));
@@ -128,13 +128,13 @@ fn file_or_shipped(path: &Path) -> Result<(Experiment, String), Error> {
 fn read(path: &Path) -> Result<(Experiment, String), Error> {
     let text = read_to_limit(path).map_err(|cause| match cause.kind() {
         ErrorKind::NotFound => Error::Input(format!(
-            "there is no file {}, nor does an experiment of that name come with kvdyno; there are {}",
+            "there is no file {}, and no experiment of that name; kvdyno's own experiments are {}",
             path.display(),
             experiments::names()
         )),
         ErrorKind::InvalidData => Error::Input(format!("{} is not UTF-8, and so no experiment file", path.display())),
         ErrorKind::IsADirectory => Error::Input(format!(
-            "{} is a folder; give an experiment file, or go on with results by --resume",
+            "{} is a folder; give an experiment file, or continue an interrupted run with --resume",
             path.display()
         )),
         _ => Error::Io { what: format!("cannot read {}", path.display()), cause },
@@ -253,8 +253,8 @@ pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> 
     let trials = checked.plan.trials.iter().map(|trial| &trial.key);
     if let Some(change) = begun.and_then(|plan| plan.change_of_trials(trials)) {
         return Err(Error::Input(format!(
-            "the engines that are here now give {} another plan than it was begun with: {change}; bring back those \
-             that it was begun with, or begin anew in another --out",
+            "the installed engines give {} another plan than it was begun with: {change}; restore the engines of its \
+             beginning, or start a new run with another --out",
             results.root().display()
         )));
     }
@@ -273,7 +273,7 @@ fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Resu
     let told: Vec<&str> = changes.iter().take(MOST_CHANGES).map(String::as_str).collect();
     let file = results.experiment_file();
     Err(Error::Input(format!(
-        "{file} was changed since the run began: {}{more}; put it back, or begin anew: kvdyno run {file} --out FOLDER",
+        "{file} was changed since the run began: {}{more}; restore it, or start anew: kvdyno run {file} --out FOLDER",
         told.join("; "),
         file = file.display()
     )))
@@ -290,7 +290,7 @@ fn out_folder(experiment: &Experiment, out: Option<&Path>) -> Result<PathBuf, Er
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
         let shown = folder.display();
         let or_resume = match ResultsFolder::open(&folder) {
-            Ok(_) => format!(", or go on with it: kvdyno run --resume {shown}"),
+            Ok(_) => format!(", or continue it: kvdyno run --resume {shown}"),
             Err(_) => String::new(),
         };
         return Err(Error::Input(format!("{shown} is not empty; choose another --out{or_resume}")));

@@ -161,7 +161,7 @@ impl SettingsPage {
 
     fn heading(&self) -> String {
         match self.engines.as_slice() {
-            [] => "No engine is here".to_owned(),
+            [] => "No engine is installed".to_owned(),
             engines => format!("Engines: {}", engines.join(", ")),
         }
     }

@@ -21,5 +21,5 @@ pub fn run(arguments: WorkerArguments) -> Result<(), Error> {
 
 /// Asks one adapter about itself.
 pub fn inspect() -> Result<(), Error> {
-    kvdyno_plan::inspection::answer().map_err(Error::io("cannot hand over what the adapter says"))
+    kvdyno_plan::inspection::answer().map_err(Error::io("cannot return the adapter's answer"))
 }

@@ -48,7 +48,7 @@ fn a_preset_that_it_does_not_have() {
 #[test]
 fn a_section_for_no_engine() {
     let text = "engines = [\"lmdb\"]\n[engine.lmbd.options]\nmap_size = \"1GiB\"\n";
-    refused_at("3:12", text).says("[engine.lmbd] is for no engine of `engines`; did you mean `lmdb`?");
+    refused_at("3:12", text).says("[engine.lmbd] is not in `engines`; did you mean `lmdb`?");
 }
 
 #[test]

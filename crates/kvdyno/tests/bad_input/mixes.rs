@@ -47,7 +47,7 @@ fn ranges_of_an_engine_without_cursors() {
 #[test]
 fn a_scan_after_inserts_on_the_same_database() {
     let ran = refused(["compare", "lmdb", "--workload", "ycsb-d,readseq", "--database", "kept"]);
-    ran.says("`readseq` reads in key order").says("a run before it inserts others").says("\"fresh\"");
+    ran.says("`readseq` reads the loaded records in key order").says("an earlier run inserts others").says("\"fresh\"");
 }
 
 /// After deletes there are fewer than most workloads expect, and a queue has others than a mix that deletes any.
@@ -70,7 +70,10 @@ fn a_workload_that_knows_nothing_of_deletes_after_them() {
         (&queue, mix("get 50, put 50")),
         (&queue, deletes.clone()),
     ] {
-        after(first, &second, "kept").exits(2).says("knows nothing of records that are gone").says("\"fresh\"");
+        after(first, &second, "kept")
+            .exits(2)
+            .says("does not know which records an earlier run deleted")
+            .says("\"fresh\"");
         after(first, &second, "fresh").exits(0);
     }
     for (first, second) in [(&deletes, mix("get 50, put 50")), (&queue, queue.clone()), (&queue, mix("range 100"))] {
@@ -138,7 +141,8 @@ fn two_runs_that_would_be_one_cell() {
         lab.write("experiment.toml", &format!("engines = [\"lmdb\"]\n{}", runs.concat()));
         lab.run(["run", "experiment.toml", "--dry-run"])
     };
-    file("get 95, put 5;2, 4").exits(2).says("run 1 has `mix` with as many readers, too").says("a variant of its own");
+    let same = file("get 95, put 5;2, 4");
+    same.exits(2).says("run 1 has `mix` with the same number of readers").says("a variant of its own");
     file("get 95, put 5;4").exits(0);
     file("get 50, put 50;1, 2").exits(0);
 }
@@ -155,7 +159,7 @@ fn a_precision_that_cannot_be() {
         .says("repeat = 1 is a number")
         .says("repeat = \"auto\"");
     let file = "engines = [\"lmdb\", \"faulty\"]\n[lab]\nrepeat = 5\nprecision = 0.1\n";
-    refused_file(file).says("how precise a cell has to be");
+    refused_file(file).says("the precision of cells");
     let lab = Lab::new();
     lab.run(["compare", "lmdb", "faulty", "--repeat", "auto", "--precision", "3%", "--dry-run"]).exits(0);
 }
@@ -163,8 +167,8 @@ fn a_precision_that_cannot_be() {
 #[test]
 fn a_question_and_a_budget_that_end_nothing() {
     let ran = refused(["compare", "lmdb", "faulty", "--repeat", "4", "--question", "difference"]);
-    ran.says("which comparisons end repeats").says("repeat = 4 is a number");
-    refused(["compare", "lmdb", "faulty", "--repeat", "4", "--budget", "1m"]).says("how long repeats may go on");
+    ran.says("the comparisons that end repeats").says("repeat = 4 is a number");
+    refused(["compare", "lmdb", "faulty", "--repeat", "4", "--budget", "1m"]).says("the time limit of repeats");
     // The question is a default of a diff, and its repeats can be ordered.
     let lab = Lab::new();
     lab.run(["diff", "lmdb", "lmdb", "--repeat", "4", "--dry-run"]).exits(0);

@@ -48,7 +48,8 @@ fn a_file_that_is_none() {
     std::fs::write(lab.path("latin.toml"), b"engines = [\"lmdb\"] # Gr\xf6\xdfe\n").unwrap();
     refused_in(&lab, ["run", "latin.toml"]).says("latin.toml is not UTF-8, and so no experiment file");
     std::fs::create_dir(lab.path("folder")).unwrap();
-    refused_in(&lab, ["run", "folder"]).says("folder is a folder; give an experiment file, or go on with results");
+    refused_in(&lab, ["run", "folder"])
+        .says("folder is a folder; give an experiment file, or continue an interrupted run");
     lab.write("file", "a letter");
     let compare = lab.compare(["lmdb"]).workload("readrandom").operations(10).with("out", "file");
     compare.run().exits(2).says("file cannot be a results folder");

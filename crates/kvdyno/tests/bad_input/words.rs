@@ -9,7 +9,7 @@ use crate::support::Lab;
 fn a_word_that_is_none_of_its_kind() {
     for (name, word, words) in [
         ("--workload", "readrandm", "there is no workload `readrandm`; did you mean `readrandom`?"),
-        ("--workload", "fillseq", "`fillseq` loads, and so belongs into [load]"),
+        ("--workload", "fillseq", "`fillseq` loads, so it belongs in [load]"),
         ("--load", "readseq", "`readseq` does not load; it can be fillseq, fillrandom or 3n1"),
         ("--durability", "comit", "`comit` is not a durability level; it can be none, process, periodic or commit"),
         ("--compression", "zst", "`zst`"),

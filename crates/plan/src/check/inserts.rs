@@ -35,16 +35,15 @@ pub(super) fn check_inserts(plan: &Plan) -> Result<(), (usize, FileError)> {
         }
         let change = changes.entry(trial.origin).or_default();
         if change.inserted && name.profile().reads_in_order {
-            let why =
-                "reads in key order and knows only the records that were loaded, but a run before it inserts others";
+            let why = "reads the loaded records in key order, but an earlier run inserts others";
             return Err((trial.variant, error(trial, why)));
         }
         if change.removed.is_some_and(|removed| !name.expects(parameters, removed)) {
-            let why = "knows nothing of records that are gone, but a run before it deletes some";
+            let why = "does not know which records an earlier run deleted";
             return Err((trial.variant, error(trial, why)));
         }
         if change.written && name.counts_versions(parameters) {
-            let why = "goes by the sum of all versions, which a run before it changes";
+            let why = "checks the sum of all versions, which an earlier run changes";
             return Err((trial.variant, error(trial, why)));
         }
         change.written |= name.writes() && !name.counts_versions(parameters);
@@ -56,7 +55,7 @@ pub(super) fn check_inserts(plan: &Plan) -> Result<(), (usize, FileError)> {
 
 fn error(trial: &PlannedTrial, why: &str) -> FileError {
     let key = KeyPath::from(RunKey::Workload).numbered(trial.section.unwrap_or_default());
-    let message =
-        format!("`{}` {why}; let it come first, or set lab.database to \"fresh\" or \"snapshot\"", trial.workload.name);
+    let name = trial.workload.name;
+    let message = format!("`{name}` {why}; move it before that run, or set lab.database to \"fresh\" or \"snapshot\"");
     FileError::at(key, message)
 }

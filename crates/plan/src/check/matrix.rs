@@ -26,16 +26,15 @@ pub(crate) fn check_count(variants: &[Variant]) -> Result<(), FileError> {
     let trials = each.saturating_mul(repeat);
     if trials > MOST_TRIALS {
         let message = format!(
-            "the experiment comes to {trials} trials; there can be {MOST_TRIALS}, which is more than a day at a second \
-             each"
+            "the experiment has {trials} trials; the limit is {MOST_TRIALS}, more than a day at one second for each"
         );
         return Err(FileError::at(LabKey::Repeat, message));
     }
     let setups: usize = variants.iter().map(|variant| variant.experiment.engines.len()).sum();
     if setups > MOST_SETUPS {
         let message = format!(
-            "the engines of all variants come to {setups}; there can be {MOST_SETUPS}, because each is asked about \
-             itself in a process of its own before anything runs"
+            "the variants have {setups} setups in all; the limit is {MOST_SETUPS}, because kvdyno inspects each in a \
+             process of its own before the first trial"
         );
         return Err(FileError::at(TopKey::Engines, message));
     }
@@ -47,14 +46,14 @@ fn check_end(experiment: &Experiment) -> Result<(), FileError> {
     let lab = &experiment.lab;
     let refuse = |key: LabKey, what: &str| {
         let message =
-            format!("it says {what}, and repeat = {} is a number; leave it out, or say repeat = \"auto\"", lab.repeat);
+            format!("it sets {what}, but repeat = {} is a number; leave it out, or set repeat = \"auto\"", lab.repeat);
         Err(FileError::at(key, message))
     };
     match (lab.repeat.is_auto(), lab.precision, lab.question, lab.budget) {
         (true, ..) => Ok(()),
-        (false, Some(_), ..) => refuse(LabKey::Precision, "how precise a cell has to be for repeats to end"),
-        (false, None, Question::Difference, _) => refuse(LabKey::Question, "which comparisons end repeats"),
-        (false, None, _, Some(_)) => refuse(LabKey::Budget, "how long repeats may go on"),
+        (false, Some(_), ..) => refuse(LabKey::Precision, "the precision of cells at which repeats end"),
+        (false, None, Question::Difference, _) => refuse(LabKey::Question, "the comparisons that end repeats"),
+        (false, None, _, Some(_)) => refuse(LabKey::Budget, "the time limit of repeats"),
         (false, None, Question::Ranking, None) => Ok(()),
     }
 }
@@ -72,7 +71,7 @@ pub(super) fn check_matrix(experiment: &Experiment) -> Result<(), FileError> {
     parameters::check_load(experiment)?;
     for (index, run) in experiment.run.iter().enumerate() {
         if Workload::from(run.workload).profile().loads {
-            let message = format!("`{}` loads, and so belongs into [load]", run.workload);
+            let message = format!("`{}` loads, so it belongs in [load]", run.workload);
             return Err(FileError::at(RunKey::Workload, message).in_run(index));
         }
         parameters::check_run(run).map_err(|error| error.in_run(index))?;
@@ -86,10 +85,8 @@ fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
     for (index, run) in experiment.run.iter().enumerate() {
         let mut seen = HashSet::new();
         if let Some(nth) = run.readers.iter().position(|count| !seen.insert(*count)) {
-            let message = format!(
-                "{} is named twice; the same trial is done again by lab.repeat, with a database of its own",
-                run.readers[nth]
-            );
+            let message =
+                format!("{} is named twice; to repeat a trial on a new database, set lab.repeat", run.readers[nth]);
             return Err(FileError::at(KeyPath::from(RunKey::Readers).then(KeyStep::Index(nth)), message).in_run(index));
         }
     }
@@ -103,8 +100,8 @@ fn check_cells(experiment: &Experiment) -> Result<(), FileError> {
             continue;
         };
         let message = format!(
-            "run {} has `{}` with as many readers, too, and their figures would be taken for one another's; give one \
-             of them other numbers of readers, or a variant of its own",
+            "run {} has `{}` with the same number of readers, so reports could not distinguish the two; give one other \
+             numbers of readers, or a variant of its own",
             other + 1,
             run.workload
         );
@@ -141,7 +138,7 @@ fn check_sections(experiment: &Experiment) -> Result<(), FileError> {
         Some(option) => engine_key(name, EngineKey::Options).then(KeyStep::Key(option.clone())),
         None => KeyPath::new("engine", name),
     };
-    Err(FileError::at(key, format!("[engine.{name}] is for no engine of `engines`{meant}")))
+    Err(FileError::at(key, format!("[engine.{name}] is not in `engines`{meant}")))
 }
 
 /// A key of `[engine.NAME]`.

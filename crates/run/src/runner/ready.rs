@@ -40,9 +40,11 @@ impl<'a> Runner<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Readiness, RunError> {
         let mut notes = Vec::new();
-        notes.extend(self.repeats.repeated(planned.key.repeat).map(|repeated| {
-            format!("repeated for the interference with repeat {}: {}", repeated.repeat, repeated.why)
-        }));
+        notes.extend(
+            self.repeats.repeated(planned.key.repeat).map(|repeated| {
+                format!("repeats repeat {}, which had interference: {}", repeated.repeat, repeated.why)
+            }),
+        );
         if planned.key.phase == Phase::Run && !self.unusable.contains_key(&planned.origin) {
             let goes_on = match planned.copied {
                 true => self.copied(planned, &mut notes, progress)?,
@@ -88,7 +90,7 @@ impl<'a> Runner<'a> {
             Reloaded::Interrupted => return Ok(false),
             Reloaded::Failed(reason) => drop(self.unusable.insert(planned.origin, reason)),
             Reloaded::Done if is_fresh => notes.push(
-                "the database was loaded again before this trial, because the one before it did not end well: \
+                "the database was loaded again before this trial, because the previous one did not end cleanly: \
                  updates of earlier trials are not in it"
                     .to_owned(),
             ),

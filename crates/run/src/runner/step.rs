@@ -85,14 +85,14 @@ impl<'a> Runner<'a> {
         if ended.iter().filter(|(_, ended)| lacked_resources(ended)).count() < 2 {
             return Ok(Some(ended));
         }
-        let turns = StepDesign::turns("it had no space or memory left beside others, and they neither");
+        let turns = StepDesign::turns("several trials that ran together lacked space or memory");
         let mut again = Vec::new();
         for (planned, ended) in ended {
             if !lacked_resources(&ended) {
                 again.push((planned, ended));
                 continue;
             }
-            progress.note(&format!("{}: again, by itself: {}", planned.key.engine, turns.why));
+            progress.note(&format!("{}: running again alone: {}", planned.key.engine, turns.why));
             match self.prepared(planned, progress)? {
                 Readiness::Interrupted => return Ok(None),
                 // If loading again fails, the first failure stands.

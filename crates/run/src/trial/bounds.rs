@@ -131,20 +131,20 @@ impl Bounds {
             notes.push(format!("{cached} of the database's {total} could not be dropped from the page cache"));
         }
         if self.group.as_ref().is_some_and(MemoryGroup::can_swap) {
-            notes
-                .push("the memory limit does not hold for what is swapped out: the kernel accounts no swap".to_owned());
+            notes.push("the memory limit excludes swapped memory: the kernel does not account for swap".to_owned());
         }
         let ahead =
             filesystem(&context.database).read_ahead_kib.filter(|kib| self.group.is_some() && *kib > MUCH_AHEAD_KIB);
         if let Some(kib) = ahead {
             notes.push(format!(
-                "the kernel reads {} ahead of the storage: a page of a mapped file that is not in memory brings as \
-                 much (blockdev --setra)",
+                "the kernel reads {} ahead of the storage at each page fault of a mapped file (blockdev --setra)",
                 ByteSize(kib << 10)
             ));
         }
         if is_device(&context.database) && context.backing_store.device_kib().is_none() {
-            notes.push("nobody knows what of the block device the database takes: its size counts as 0".to_owned());
+            notes.push(
+                "the space that the database takes of the block device is unknown: its size counts as 0".to_owned(),
+            );
         }
         notes
     }

@@ -148,13 +148,13 @@ fn implausible_end(
     let goes_on = context.planned.key.phase == Phase::Load && !context.create;
     let answers = observer.answers();
     if answers.right == 0 && answers.failures() == 0 && !goes_on {
-        return Some("it ended well, and did nothing: 0 operations, 0 answers".to_owned());
+        return Some("it finished without a failure, but with 0 operations and 0 answers".to_owned());
     }
     let window_s = report.and_then(|report| report.window.as_ref()).map_or(0.0, |window| window.seconds);
     if !(0.0..=wall_s).contains(&window_s) {
-        return Some(format!("its measured part took {window_s} s, and all of it {wall_s:.3} s"));
+        return Some(format!("its measured part took {window_s} s, but the whole trial {wall_s:.3} s"));
     }
     let planned = context.planned.planned_time()?.as_secs_f64();
     let early = answers.errors == 0 && wall_s < planned * (1.0 - RATE_TOLERANCE);
-    early.then(|| format!("it ended after {wall_s:.3} s, before the {planned:.3} s that it was to take"))
+    early.then(|| format!("it ended after {wall_s:.3} s instead of {planned:.3} s"))
 }

@@ -191,7 +191,7 @@ impl<'a> PreparedTrial<'a> {
     fn finish(self, worker: &[OsString], watched: Option<Watched>, design: DesignFacts) -> Ended {
         let PreparedTrial { context, work, clock, shared, reports, bounds, device_before, started, logs, .. } = self;
         let mut errors = FirstError::default();
-        let survivors = errors.note(bounds.end().on("end what is left of the trial in", &work)).unwrap_or(0);
+        let survivors = errors.note(bounds.end().on("end the remaining processes of the trial in", &work)).unwrap_or(0);
         let mut notes = logs.map(LogThread::finish).unwrap_or_default();
         errors.note(fs::remove_dir_all(&work).on("remove", &work));
         let Some(mut watched) = watched else {

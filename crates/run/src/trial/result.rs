@@ -209,12 +209,12 @@ fn taint(setting: &Setting) -> Option<String> {
 fn memory_notes(context: &TrialContext<'_>, account: &Account) -> Vec<String> {
     let mut notes = Vec::new();
     if !account.peak_rss_exact {
-        notes.push("the peak resident size is the highest that was seen, not the kernel's own figure".to_owned());
+        notes.push("the peak resident size is the highest sample, not the kernel's own figure".to_owned());
     }
     let processes = context.planned.key.processes();
     if processes > 1 && account.os.peak_pss_kib.is_none() {
         notes.push(format!(
-            "the peak resident size is the sum of {processes} processes: pages that they share count in each"
+            "the peak resident size is the sum of {processes} processes: shared pages count once for each"
         ));
     }
     notes
@@ -239,10 +239,11 @@ fn settling_notes(report: Option<&WorkerReport>) -> Vec<String> {
     match report.and_then(|report| report.window.as_ref()?.settling) {
         Some(Settling { waited: true, .. }) | None => {}
         Some(Settling { flushed: true, .. }) => {
-            notes
-                .push("the engine has no call that waits for background work: only a flush came at the end".to_owned());
+            notes.push("the engine has no call that waits for background work: only a flush ends the trial".to_owned());
         }
-        Some(_) => notes.push("the engine has no call that flushes or waits: nothing came at the end".to_owned()),
+        Some(_) => {
+            notes.push("the engine has no call that flushes or waits: the trial ended without either".to_owned())
+        }
     }
     notes
 }
@@ -314,13 +315,13 @@ fn outcome(
             return failed(FailureKind::Hung, reason);
         }
         Some(Termination::Overdue(state, since)) => {
-            let reason = format!("still {} {:.0} s after that was to be over", state.word(), since.as_secs_f64());
+            let reason = format!("still {} {:.0} s after the time limit for that", state.word(), since.as_secs_f64());
             return failed(FailureKind::Hung, reason);
         }
         Some(Termination::Implausible(reason)) => return failed(FailureKind::Implausible, reason.clone()),
         Some(Termination::Lab(error)) => return error.outcome(),
         Some(Termination::TooLong(longest)) => {
-            let reason = format!("not done after {longest}, which is as long as a trial may take; it was {during}");
+            let reason = format!("not finished after {longest}, the time limit of a trial, while {during}");
             return failed(FailureKind::TooSlow, reason);
         }
         Some(Termination::NoSpace(free)) => {

@@ -132,7 +132,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
             return slices(format!("of CPU time, {}", AgainstCpuTime::NotCounted));
         }
         if let Some(ended) = warmups.iter().find(|warmup| warmup.background.is_none()) {
-            return slices(format!("{} did not come through its warm-up", ended.engine));
+            return slices(format!("{} failed in its warm-up", ended.engine));
         }
         for (number, own) in warmups.iter().enumerate() {
             let beside = warmups.iter().enumerate().find(|(other, _)| *other != number).map(|(_, other)| other);
@@ -144,8 +144,8 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         let most = |share: fn(&WarmUp<'_>) -> Option<f64>| 100.0 * warmups.iter().filter_map(share).fold(0.0, f64::max);
         let (slept, background) = (most(|warmup| warmup.slept), most(|warmup| warmup.background));
         let why = format!(
-            "two set-ups whose clients slept at most {slept:.1} % of their warm-up, with at most {background:.1} % of \
-             background work in the CPU time"
+            "in the warm-up clients slept at most {slept:.1} % of the time, and background work was at most \
+             {background:.1} % of the CPU time"
         );
         (Design::Duet, why)
     }

@@ -66,7 +66,7 @@ fn trials_that_lacked_memory_beside_each_other_run_again_each_by_itself() {
     run.script.say("b readrandom", Act::Fails(NoMemory));
     let calls = run.calls();
     assert!(calls.contains(", a readrandom, ") && calls.contains(", b readrandom, "), "{calls}");
-    assert_eq!(run.heard.notes.iter().filter(|note| note.contains(": again, by itself: ")).count(), 2);
+    assert_eq!(run.heard.notes.iter().filter(|note| note.contains(": running again alone: ")).count(), 2);
     assert!(run.result("a readrandom").is_finished() && run.result("b readrandom").is_finished());
 }
 

@@ -87,7 +87,7 @@ fn the_note_of_the_program_comes_first_in_every_result() {
     run.calls();
     assert_eq!(run.result("a load").notes, ["another began it"]);
     let [first, second] = &run.result("a readrandom 3").notes[..] else { panic!("two notes") };
-    assert!(first == "another began it" && second.starts_with("repeated for"), "{first}, {second}");
+    assert!(first == "another began it" && second.starts_with("repeats repeat"), "{first}, {second}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_repeat_with_interference_is_done_again_and_says_so() {
     assert_eq!(trials(&calls)[6..], ["a load 3", "a readrandom 3"]);
     assert_eq!(run.heard.notes, ["repeat 2 had interference, and is repeated as repeat 3: others took it"]);
     for name in ["a load 3", "a readrandom 3"] {
-        assert_eq!(run.result(name).notes, ["repeated for the interference with repeat 2: others took it"]);
+        assert_eq!(run.result(name).notes, ["repeats repeat 2, which had interference: others took it"]);
     }
     assert!(run.result("a readrandom 2").notes.is_empty());
     assert!(run.heard.begun.ends_with(&[("a load 3".to_owned(), 6, 8), ("a readrandom 3".to_owned(), 7, 8)]));
