@@ -428,12 +428,12 @@ async function paper(page, name) {
 
 // Tab reaches each control, Enter works, arrows tell points.
 async function keyboard(page, name) {
-    const wanted = await page.evaluate(
-        () =>
-            [...document.querySelectorAll("button, a, summary, input, .plane")].filter(
-                (it) => it.offsetParent && (!it.closest("details:not([open])") || it.tagName === "SUMMARY"),
-            ).length,
-    );
+    await page.evaluate(() => {
+        window.wanted = [...document.querySelectorAll("button, a, summary, input, select, .plane")].filter(
+            (it) => it.offsetParent && (!it.closest("details:not([open])") || it.tagName === "SUMMARY"),
+        );
+    });
+    const wanted = await page.evaluate(() => window.wanted.length);
     await page.evaluate(() => {
         document.activeElement.blur();
         scrollTo(0, 0);
@@ -448,10 +448,11 @@ async function keyboard(page, name) {
         });
         if (!isNew) break;
     }
-    const reached = await page.evaluate(
-        () => [...window.reached].filter((it) => it.matches("button, a, summary, input, .plane")).length,
+    const missed = await page.evaluate(() =>
+        window.wanted.filter((it) => !window.reached.has(it)).map((it) => it.outerHTML.slice(0, 120)),
     );
-    check(`${name}: Tab reaches everything`, reached >= wanted, `${reached} of ${wanted}`);
+    const some = missed.slice(0, 3).join("; ");
+    check(`${name}: Tab reaches everything`, !missed.length, `${missed.length} of ${wanted} missed: ${some}`);
     const plane = page.locator("figure .plane").nth(2);
     await plane.focus();
     await page.keyboard.press("ArrowRight");

@@ -14,24 +14,10 @@ const browser = await chromium.launch({ executablePath, args: process.getuid() =
 const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, colorScheme: "light" });
 const page = await context.newPage();
 await page.goto(`file://${resolve(file)}`);
-// Charts are drawn when they come near the screen, and what is above them tells where they are.
-const charts = page.locator("figure:has(script)").filter({ hasText: /Reads a second|Writes a second/ });
-for (const chart of await charts.all()) await chart.scrollIntoViewIfNeeded();
+// The first screen as it is: the first chart is drawn when it comes near it.
+await page.locator("figure.live").first().waitFor();
 await page.evaluate(() => document.fonts.ready);
-await page.waitForTimeout(500);
-// The head with the first verdicts, then the rates: the load and whatever else lies between is left out.
-await page.evaluate(() => {
-    const rates = document.querySelector("section[id^=run-]");
-    document.querySelectorAll("main > section, main > nav").forEach((part) => {
-        if (part.id !== "verdicts" && part !== rates) part.remove();
-    });
-    [...rates.children].slice(2).forEach((part) => part.remove());
-    [...document.querySelectorAll("#verdicts .verdict")].slice(2).forEach((part) => part.remove());
-    document.querySelector("footer").remove();
-    scrollTo(0, 0);
-});
-await page.waitForTimeout(300);
-await page.screenshot({ path: picture, fullPage: true });
+await page.screenshot({ path: picture });
 await browser.close();
 const { size } = statSync(picture);
 console.log(`${picture}: ${size} bytes`);

@@ -16,8 +16,8 @@ use crate::progress::MetricsTarget;
 pub use check_arguments::CheckArguments;
 pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
 
-/// A dynamometer for key-value storage engines: measures throughput, latency, CPU time, memory, storage and scaling, and
-/// compares engines, with confidence intervals.
+/// A dynamometer for key-value storage engines: measures throughput, latency, CPU time, memory, storage and scaling,
+/// and compares engines, with confidence intervals.
 #[derive(Debug, Parser)]
 #[command(
     version,

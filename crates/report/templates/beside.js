@@ -83,7 +83,7 @@
                 element(
                     "p",
                     { class: "note" },
-                    `The ratio of each setup to ${baseline}, with the 95 % interval of its verdict. Above 1 the setup ` +
+                    `The ratio of each setup to ${baseline}, with the 95 % interval of its verdict. Above 1 it ` +
                         "does more in the same time, or uses less CPU time. ≈ the same; ? cannot tell.",
                 ),
             );

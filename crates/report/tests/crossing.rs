@@ -46,7 +46,7 @@ fn only_engines_that_cross_are_named() {
     let markdown = render(&paying, Format::Markdown).unwrap();
     let told = crossings(&markdown);
     let line = "Each call crosses from C to Go and back, included in all figures: rocksdb 61 ns.";
-    assert!(!told.is_empty() && told.iter().all(|one| *one == line), "{told:?}");
+    assert!(!told.is_empty() && told.iter().all(|one| one.ends_with(line)), "{told:?}");
     let (_folder, without) = results(1, &[]);
     assert!(crossings(&render(&without, Format::Markdown).unwrap()).is_empty());
 }

@@ -84,7 +84,9 @@ fn diff() -> String {
             results[1].save(&result).unwrap();
         }
     }
-    Diff::of_folders(&results[0], &results[1], (0.03, VerdictFigure::Throughput), false).unwrap().render(Format::Table)
+    let terms = (0.03, VerdictFigure::Throughput);
+    let text = Diff::of_folders(&results[0], &results[1], terms, false).unwrap().render(Format::Table);
+    text.replace(&format!("{}/", folder.path().display()), "")
 }
 
 fn beside(width: Option<usize>) -> String {

@@ -32,11 +32,7 @@ fn a_number_out_of_its_range() {
             "`512` has no unit, and is only 512 bytes; if that is not meant, write 512MiB",
         ),
         ("3:10", "[lab]\nrepeat = 0\n", "lab.repeat: 0 is too small; it must be from 1 to 10000"),
-        (
-            "3:10",
-            "[lab]\nrepeat = 10000\n[[run]]\nreaders = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n",
-            "comes to 110000 trials",
-        ),
+        ("3:10", "[lab]\nrepeat = 10000\n[[run]]\nreaders = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n", "has 110000 trials"),
         ("3:9", "[load]\nbatch = 0\n", "it must be from 1 to 1000000"),
         ("3:11", "[load]\nwriters = 0\n", "it must be from 1 to 4096"),
         ("3:11", "[[run]]\nreaders = []\n", "run.readers: it is empty; give at least 1"),

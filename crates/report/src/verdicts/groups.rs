@@ -9,6 +9,7 @@ use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
 use kvdyno_results::{Phase, Side};
 
 use super::sentences::{but, far, is_of, procedure, reservations, sentence};
+use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
 
@@ -109,7 +110,7 @@ impl<'r> VerdictGroup<'_, 'r> {
         self.said(pairing, cells.map(|(name, _)| name)) + &reservations(self.compared, cells)
     }
 
-    /// The same, with a mark on the names of setups that have a [reservation](Self::reservation), instead of those.
+    /// The same, with a mark on the names of setups that have [reservations](Self::reservations), instead of those.
     pub(crate) fn marked_sentence(&self, pairing: &Pairing) -> String {
         let [one, other] = [pairing.one, pairing.other].map(|index| self.marked_name(index));
         self.said(pairing, [&one, &other])
@@ -123,14 +124,18 @@ impl<'r> VerdictGroup<'_, 'r> {
         said(self.compared, &pairing.comparison) + &against + &procedure(&pairing.comparison)
     }
 
-    /// A line about whatever speaks against the figures of a setup: `‡ rocksdb was not steady; did 9.50 of 500 requested
-    /// writes a second`.
-    pub(crate) fn reservation(&self, index: usize) -> Option<String> {
-        let weaknesses: Vec<&str> = self.weaknesses(index).map(|weakness| &*weakness.of_one).collect();
-        (!weaknesses.is_empty()).then(|| format!("{RESERVATION} {} {}", self.name(index), weaknesses.join("; ")))
+    /// A line for each thing that speaks against figures of some of its setups: `‡ bdb, rocksdb: was not steady`.
+    pub(crate) fn reservations(&self, setups: &[usize]) -> Vec<String> {
+        let of = |index: &usize| self.weaknesses(*index).map(|weakness| &*weakness.of_one).collect::<Vec<&str>>();
+        let all = distinct(setups.iter().flat_map(of));
+        let line = |words: &str| {
+            let names = setups.iter().filter(|index| of(index).contains(&words)).map(|index| self.name(*index));
+            format!("{RESERVATION} {}: {words}", names.collect::<Vec<_>>().join(", "))
+        };
+        all.into_iter().map(line).collect()
     }
 
-    /// Whether any of its setups has one.
+    /// Whether any of its setups has some.
     pub(crate) fn has_reservations(&self) -> bool {
         self.verdicts.order.iter().any(|index| self.weaknesses(*index).next().is_some())
     }

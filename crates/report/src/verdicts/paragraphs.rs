@@ -71,10 +71,7 @@ fn sentences(group: &VerdictGroup<'_, '_>, pairs: &[&Pairing]) -> Paragraph {
     let setups = distinct(pairs.iter().flat_map(|pair| [pair.one, pair.other]));
     let (said, reservations): (Vec<String>, Vec<String>) = match pairs {
         [pair] => (vec![group.sentence(pair)], Vec::new()),
-        pairs => (
-            pairs.iter().map(|pair| group.marked_sentence(pair)).collect(),
-            setups.into_iter().filter_map(|index| group.reservation(index)).collect(),
-        ),
+        pairs => (pairs.iter().map(|pair| group.marked_sentence(pair)).collect(), group.reservations(&setups)),
     };
     let (decided, untold): (Vec<_>, Vec<_>) =
         said.into_iter().zip(pairs).partition(|(_, pair)| pair.comparison.verdict.is_decided());
