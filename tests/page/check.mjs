@@ -429,8 +429,9 @@ async function paper(page, name) {
 // Tab reaches each control, Enter works, arrows tell points.
 async function keyboard(page, name) {
     await page.evaluate(() => {
+        const around = (it) => (it.tagName === "SUMMARY" ? it.parentElement.parentElement : it);
         window.wanted = [...document.querySelectorAll("button, a, summary, input, select, .plane")].filter(
-            (it) => it.offsetParent && (!it.closest("details:not([open])") || it.tagName === "SUMMARY"),
+            (it) => it.offsetParent && !around(it).closest("details:not([open])"),
         );
     });
     const wanted = await page.evaluate(() => window.wanted.length);
