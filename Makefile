@@ -30,7 +30,7 @@ ENGINES = target/release/engines
 TESTED_FEATURES = --features kvdyno/parquet
 RUST_ADAPTERS = null faulty synthetic
 C_ADAPTERS = $(wildcard engines/*/*.c engines/*/*.h engines/*/flags.mk) crates/abi/include/kvdyno.h
-DEMO = null lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
+DEMO = lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc \
@@ -64,7 +64,7 @@ adapters:
 
 demo: setup
 	$(MAKE) build
-	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 6 --duration 400ms --warmup 200ms \
+	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 6 --duration 600ms --warmup 200ms \
 		--name demo
 
 # ---- the gate: each line of these is a target below

@@ -217,13 +217,19 @@ async function charts(page, name) {
         await page.mouse.move(0, 0);
     }
     const rates = page.locator("figure", { hasText: "Reads a second" }).first();
-    const drawn = () =>
-        rates.locator(".plane svg").evaluate((it) => {
+    const drawn = (figure = rates) =>
+        figure.locator(".plane svg").evaluate((it) => {
             const paths = [...it.querySelectorAll("path")].map(
                 (path) => path.getAttribute("d") + path.getAttribute("transform"),
             );
             return paths.sort().join();
         });
+    const bars = page.locator("#load figure").first();
+    const whole = await drawn(bars);
+    await bars.locator("button[title='Zoom in']").click();
+    check(`${name}: bars zoomed`, (await drawn(bars)) !== whole);
+    await bars.locator("button[title='Show all of it']").click();
+    check(`${name}: bars whole again`, (await drawn(bars)) === whole);
     const [full, engine] = [await drawn(), rates.locator(".legend button").first()];
     await engine.click();
     check(

@@ -161,7 +161,7 @@ engine  1 reader  2 readers
 ───────────────────────────
 lmdb      ≈ 12.5      ? 120
 bdb       ≈ 12.1     ? 121†
-By throughput: * faster than every other of its column; ≈ the same as the highest; ? cannot tell.
+By throughput, in each column: * faster than every other; ≈ the same as the highest; ? cannot tell.
 ";
 
     #[test]

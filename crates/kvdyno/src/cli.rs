@@ -247,7 +247,7 @@ pub struct CleanArguments {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct TablesArguments {
-    /// Tables of --format table: those of rates and latencies, or all
+    /// Tables of --format table: those that answer the question, or all
     #[arg(long, default_value_t = Tables::Main, value_parser = tables(), help_heading = "Output")]
     pub tables: Tables,
 }

@@ -113,7 +113,7 @@ fn background_work_makes_slices_of_what_would_be_a_duet() {
     let of_quiet = trial(&quiet, "one");
     assert_eq!(design(&of_quiet).design, Design::Duet, "{}", design(&of_quiet).why);
     assert!(design(&of_quiet).why.ends_with("% of the CPU time"), "{}", design(&of_quiet).why);
-    assert!(of_quiet.result.operations_per_cpu_s_in_duets().is_some());
+    assert!(design(&of_quiet).duet.is_some_and(|duet| duet.operations > 0));
     for busy in [THREAD, CHILD] {
         let ran = run("auto", "200ms", "100ms", ["", busy]);
         let facts = design(&trial(&ran, "one")).clone();

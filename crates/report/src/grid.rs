@@ -3,6 +3,7 @@
 use std::fmt;
 
 use kvdyno_analysis::Estimate;
+use kvdyno_analysis::verdicts::RivalRank;
 use kvdyno_model::text::{plus_minus, rate};
 
 use crate::figures::Unit;
@@ -109,6 +110,19 @@ pub(crate) enum Emphasis {
     Missing,
     /// A setting that is another than that of its neighbours.
     Differs,
+}
+
+impl Emphasis {
+    /// The mark before a field, in text; empty for most.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            Emphasis::Best => RivalRank::Highest.mark(),
+            Emphasis::Near => RivalRank::Same.mark(),
+            Emphasis::Untold => RivalRank::Untold.mark(),
+            Emphasis::Differs => "≠",
+            Emphasis::Plain | Emphasis::Missing => "",
+        }
+    }
 }
 
 /// A line beneath a table.

@@ -2,7 +2,7 @@
 // nothing here judges.
 "use strict";
 (() => {
-    const { element, dress, unpacked } = globalThis.page;
+    const { element, dress, unpacked, digits } = globalThis.page;
     const section = document.querySelector("#beside");
     section.hidden = false;
     const carried = async (name) => {
@@ -35,12 +35,12 @@
         const [heads, ...others] = rows.filter((row) => row.length);
         return others.map((row) => Object.fromEntries(heads.map((head, nth) => [head, row[nth] ?? ""])));
     };
-    const digits = (value) =>
-        Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(+value.toPrecision(3));
     const interval = (low, high) => (low === "" || high === "" ? "" : ` (${digits(+low)} to ${digits(+high)})`);
-    const draw = (into, heads, rows) => {
-        const head = (words, nth) => element("th", nth ? { scope: "col", class: "n" } : { scope: "col" }, words);
-        const cell = (words, nth) => element(nth ? "td" : "th", nth ? { class: "n" } : { scope: "row" }, words);
+    // Columns whose heads are in `words` are no numbers.
+    const draw = (into, heads, rows, words = []) => {
+        const of = (nth) => (nth === 0 || words.includes(heads[nth]) ? {} : { class: "n" });
+        const head = (text, nth) => element("th", { scope: "col", ...of(nth) }, text);
+        const cell = (text, nth) => element(nth ? "td" : "th", nth ? of(nth) : { scope: "row" }, text);
         const table = element(
             "table",
             {},
@@ -95,14 +95,20 @@
 
     // ---- a second folder
     const MOST_BYTES = 32 << 20;
-    const IDENTITY = ["engine", "phase", "variant", "workload", "readers", "writers", "clients", "batch"];
-    const SETTINGS = ["version", "library", "records", "key_size", "value_size", "durability", "cache_bytes"].concat([
-        "write_buffer_bytes",
-        "compression",
-        "verify",
-        "storage",
-    ]);
+    const IDENTITY = ["engine", "phase", "variant", "workload", "readers", "writers", "clients"];
+    const SETTINGS = ["version", "library"];
     const FIGURES = ["reads_per_s", "writes_per_s"];
+    // The keys of a cell's experiment: those of its run or load say what it did, the others are settings.
+    const isOfWork = (key) => key.startsWith("run.") || key.startsWith("load.");
+    const keysOf = (cell) => Object.entries(JSON.parse(cell.keys || "{}"));
+    const work = (cell) => JSON.stringify(keysOf(cell).filter(([key]) => isOfWork(key)));
+    const settings = (cell) =>
+        new Map([
+            ...SETTINGS.map((column) => [column, cell[column]]),
+            ...keysOf(cell).filter(([key]) => !isOfWork(key)),
+        ]);
+    // A word of a command for a shell.
+    const quoted = (word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
     const status = section.querySelector("#second-status");
     const shown = section.querySelector("#second");
     const refuse = (why) => {
@@ -117,20 +123,25 @@
         if (!file) return refuse(`${name} has no report/cells.csv: drop a results folder that has a report.`);
         if (file.size > MOST_BYTES) return refuse(`${name}: cells.csv has more than ${MOST_BYTES >> 20} MiB.`);
         const [here, there] = [await carried("cells.csv"), parse(await file.text())];
-        const absent = [...IDENTITY, ...SETTINGS, ...FIGURES].filter((column) => !(column in (there[0] ?? {})));
+        const columns = [...IDENTITY, ...SETTINGS, "keys", ...FIGURES];
+        const absent = columns.filter((column) => !(column in (there[0] ?? {})));
         if (absent.length) {
             return refuse(
                 `${name}: cells.csv has no column ${absent[0]}: it is empty, or of another version of kvdyno. ` +
                     "`kvdyno report` of that folder writes it anew.",
             );
         }
-        const same = (one) => there.find((other) => IDENTITY.every((column) => one[column] === other[column]));
+        const same = (one) =>
+            there.find((other) => IDENTITY.every((column) => one[column] === other[column]) && work(one) === work(other));
         const pairs = here.map((one) => [one, same(one)]).filter(([, other]) => other);
         if (!pairs.length) return refuse(`${name} has no cell of the same setup, work and number of clients.`);
-        const differs = ([one, other]) =>
-            SETTINGS.filter((column) => one[column] !== other[column])
-                .map((column) => `≠ ${column}: ${one[column] || "–"} here, ${other[column] || "–"} there`)
+        const differs = (pair) => {
+            const [here, there] = pair.map(settings);
+            return [...new Set([...here.keys(), ...there.keys()])]
+                .filter((key) => here.get(key) !== there.get(key))
+                .map((key) => `≠ ${key}: ${here.get(key) || "–"} here, ${there.get(key) || "–"} there`)
                 .join("; ");
+        };
         const row = ([one, other]) => [
             one.engine,
             [one.variant, one.phase === "load" ? "load" : "", one.workload].filter(Boolean).join(" "),
@@ -141,11 +152,11 @@
         const heads = ["setup", "work", "readers + writers"]
             .concat(["reads/s here", "reads/s there", "writes/s here", "writes/s there"])
             .concat(["differences of settings"]);
-        draw(shown, heads, pairs.map(row));
+        draw(shown, heads, pairs.map(row), ["work", "differences of settings"]);
         const own = decodeURIComponent(location.pathname).replace(/\/report\/[^/]*$/, "");
         status.textContent =
             `${pairs.length} of ${here.length} cells are in both, here (this page) and there (${name}), with ` +
-            `their 95 % intervals. Verdicts: kvdyno diff ${own} ${name}`;
+            `their 95 % intervals. Verdicts: kvdyno diff ${quoted(own)} ${quoted(name)}`;
     };
     const find = async (entry) => {
         const child = (folder, path) => new Promise((done) => folder.getFile(path, {}, done, () => done(null)));

@@ -1,6 +1,7 @@
 // Draws the page's charts by ECharts from the descriptions beside them. Until it does, and on paper, their SVG stands.
 "use strict";
 (() => {
+    const { element, digits } = globalThis.page;
     const shapes = [
         "circle",
         "rect",
@@ -13,20 +14,12 @@
     const charts = [];
     const dark = matchMedia("(prefers-color-scheme: dark)");
     const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-    const element = (tag, attributes, ...children) => {
-        const made = document.createElement(tag);
-        Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
-        made.append(...children);
-        return made;
-    };
     const escaped = (text) => {
         const box = document.createElement("i");
         box.textContent = text;
         return box.innerHTML;
     };
 
-    const digits = (value) =>
-        Math.abs(value) >= 100 ? Math.round(value).toLocaleString("en") : String(+value.toPrecision(3));
     const scaled = (value, units) => {
         const [size, unit] = units.find(([size]) => Math.abs(value) >= size) ?? units.at(-1);
         return `${+(value / size).toPrecision(3)}${unit}`;
@@ -108,7 +101,8 @@
             extraCssText: "max-width: min(100%, 28rem); white-space: normal",
             axisPointer: { type: hasRows(chart) ? "shadow" : "line" },
         },
-        dataZoom: ["xAxisIndex", "yAxisIndex"].map((axis) => ({
+        // Rows are zoomed along their figures.
+        dataZoom: (hasRows(chart) ? ["xAxisIndex"] : ["xAxisIndex", "yAxisIndex"]).map((axis) => ({
             type: "inside",
             [axis]: 0,
             zoomOnMouseWheel: "ctrl",
@@ -274,7 +268,6 @@
             ].join("<br>");
         return {
             ...base(chart),
-            dataZoom: [],
             tooltip: { ...base(chart).tooltip, formatter: near },
             // ECharts looks at one in two of more than forty labels, and cuts the widest if it is another.
             grid: { left: 18 + widest(shown.map(([label]) => label)), right: 24, top: 10, bottom: 48 },
@@ -325,6 +318,7 @@
                         silent: true,
                         renderItem: whisker(colour("ink"), shift, true),
                         encode: { x: [1, 2], y: 0 },
+                        clip: true,
                     },
                 ];
             }),
@@ -352,7 +346,6 @@
         const least = chart.log ? ends[0] : 0;
         return {
             ...base(chart),
-            dataZoom: [],
             tooltip: { ...base(chart).tooltip, formatter: near, axisPointer: { type: "shadow", axis: "y" } },
             grid: { left: 18, right: 24, top: 10, bottom: 28, containLabel: true },
             yAxis: {
@@ -507,7 +500,6 @@
     const painters = { bars: barOptions, dots: dotOptions, lines: lineOptions, triangle: triangleOptions };
     const options = (chart) => painters[chart.data.kind](chart);
     const hasRows = ({ data }) => data.kind === "bars" || data.kind === "dots";
-    const hasLines = ({ data }) => data.kind === "lines";
     const names = (chart) => (hasRows(chart) ? chart.data.labels : chart.data.series.map((it) => it.name));
     const draw = (chart) => {
         chart.drawn?.setOption(options(chart), { notMerge: true });
@@ -563,16 +555,13 @@
         canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
         return canvas.toDataURL("image/png");
     };
+    // Bars keep their beginning; of others the middle stays where it is.
     const zoom = (chart, factor) =>
-        [0, 1].forEach((index) => {
-            const { start, end } = chart.drawn.getOption().dataZoom[index];
-            const [middle, half] = [(start + end) / 2, factor ? ((end - start) / 2) * factor : 50];
-            chart.drawn.dispatchAction({
-                type: "dataZoom",
-                dataZoomIndex: index,
-                start: factor ? Math.max(0, middle - half) : 0,
-                end: factor ? Math.min(100, middle + half) : 100,
-            });
+        chart.drawn.getOption().dataZoom.forEach(({ start, end }, index) => {
+            const fixed = chart.data.kind === "bars" ? start : (start + end) / 2;
+            const moved = (at) => Math.min(100, Math.max(0, fixed + (at - fixed) * factor));
+            const [from, to] = factor ? [start, end].map(moved) : [0, 100];
+            chart.drawn.dispatchAction({ type: "dataZoom", dataZoomIndex: index, start: from, end: to });
         });
 
     const button = (words, label, act) => {
@@ -628,7 +617,7 @@
             press(data.shown);
             tools.append(...buttons);
         }
-        if (hasLines(chart))
+        if (data.kind !== "triangle")
             tools.append(
                 button("+", "Zoom in", () => zoom(chart, 0.5)),
                 button("−", "Zoom out", () => zoom(chart, 2)),

@@ -141,5 +141,8 @@
         });
         document.querySelector("#files").append(made, " ");
     });
-    globalThis.page = { element, button, dress, unpacked };
+    // Three digits at least, and all of them before the point.
+    const digits = (value) =>
+        Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(+value.toPrecision(3));
+    globalThis.page = { element, button, dress, unpacked, digits };
 })();

@@ -79,6 +79,21 @@ pub enum RivalRank {
     Lower,
 }
 
+impl RivalRank {
+    /// The mark of a rate that has this rank; empty for the lower ones, which are the rule.
+    pub fn mark(self) -> &'static str {
+        match self {
+            RivalRank::Highest => "*",
+            RivalRank::Same => "≈",
+            RivalRank::Untold => "?",
+            RivalRank::Lower => "",
+        }
+    }
+
+    /// The meaning of the marks.
+    pub const LEGEND: &str = "* faster than every other; ≈ the same as the highest; ? cannot tell";
+}
+
 impl MeasuredCell {
     /// Its ratios to another that is measured by the same figure. Repeats with too much interference are dropped for
     /// both; if those are half of all, nothing can be said.

@@ -80,9 +80,7 @@ impl LiveCells {
     fn mark(&self, key: &CellKey, side: Side) -> &'static str {
         let mut ranks = self.ranks.iter().filter(|(of, by, _)| of == key && *by == side).map(|(_, _, rank)| *rank);
         match (ranks.next(), ranks.next()) {
-            (Some(RivalRank::Highest), None) => HIGHEST,
-            (Some(RivalRank::Same), None) => SAME,
-            (Some(RivalRank::Untold), None) => UNTOLD,
+            (Some(rank), None) => rank.mark(),
             _ => "",
         }
     }
@@ -113,7 +111,7 @@ impl LiveCells {
         let oldest = changes[changes.len().saturating_sub(shown)];
         let marked = |cell: &LiveCell| cell.row([Side::Reads, Side::Writes].map(|side| self.mark(&cell.key, side)));
         let rows: Vec<Row> = self.cells.iter().filter(|cell| cell.changed >= oldest).map(marked).collect();
-        let legend = (!self.ranks.is_empty()).then(|| cut(LEGEND, width));
+        let legend = (!self.ranks.is_empty()).then(|| cut(&format!("so far: {}", RivalRank::LEGEND), width));
         laid_out(&rows, width).into_iter().chain(legend).collect()
     }
 }
@@ -128,11 +126,6 @@ fn figures(result: &TrialResult) -> SoFar {
         write_p99_ns: p99(Side::Writes),
     }
 }
-
-const HIGHEST: &str = "* ";
-const SAME: &str = "≈ ";
-const UNTOLD: &str = "? ";
-const LEGEND: &str = "so far: * faster than every other; ≈ the same as the highest; ? cannot tell";
 
 /// A field for each of [`COLUMNS`].
 type Row = [String; COLUMNS.len()];
@@ -187,7 +180,9 @@ impl LiveCell {
             let estimate = Estimate::from_repeats(&rates);
             let half = estimate.as_ref().and_then(|it| Some((it.high? - it.low?) / 2.0 / it.value));
             [
-                estimate.map(|it| format!("{mark}{}", short_rate(it.value))).unwrap_or_default(),
+                estimate
+                    .map(|it| format!("{mark} {}", short_rate(it.value)).trim_start().to_owned())
+                    .unwrap_or_default(),
                 half.map(percent).unwrap_or_default(),
                 p99.map(|ns| duration(ns as f64)).unwrap_or_default(),
             ]

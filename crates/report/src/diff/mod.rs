@@ -20,7 +20,7 @@ use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{EngineFacts, Machine, Phase, Setting, Side, TrialKey, TrialResult};
 
-use crate::document::command;
+use crate::document::{command, command_word};
 use crate::format::Format;
 use crate::order::distinct;
 use crate::remarks::weaknesses;
@@ -152,7 +152,7 @@ impl Diff {
         let source = DiffSource { folder: "", series: &series, machine: machine.as_ref() };
         let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
         let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
-        let (root, flags) = (folder.root().display(), ["--out", "NEW"]);
+        let (file, flags) = (command_word(&folder.experiment_file()), ["--out", "NEW"]);
         Ok(Diff {
             cells,
             figure,
@@ -160,7 +160,7 @@ impl Diff {
             terms,
             notes,
             setting: setting(&results, machine.as_ref()),
-            again: format!("kvdyno run {root}/experiment.toml --out NEW && kvdyno diff --resume NEW"),
+            again: format!("kvdyno run {file} --out NEW && kvdyno diff --resume NEW"),
             anywhere: format!("{}\nkvdyno diff --resume NEW", command(&folder.experiment_text()?, &flags)),
             failed,
             ended: results.len(),
@@ -233,7 +233,7 @@ impl Diff {
             terms,
             notes,
             setting: setting(&results[1], machines[1].as_ref()),
-            again: format!("kvdyno diff {} {}", folders[0], folders[1]),
+            again: format!("kvdyno diff {} {}", command_word(before.root()), command_word(after.root())),
             anywhere: String::new(),
             failed,
             ended,
@@ -448,20 +448,19 @@ impl DiffCell {
 }
 
 impl DiffCell {
-    /// The settings of their engines that differ: `block_size 4096 before, 16384 after`.
+    /// The settings of their engines that differ: `block_size: 4096 before, 16384 after`.
     fn changed_settings(&self) -> Vec<String> {
         let (Some(before), Some(after)) = (&self.before.engine, &self.after.engine) else { return Vec::new() };
-        let named = |settings: &[Setting], name: &str| {
-            let values = settings.iter().filter(|setting| setting.name == name).map(|setting| setting.value.as_str());
-            values.collect::<Vec<_>>().join(", ")
+        let name = |setting: &Setting| (setting.topic.clone(), setting.name.clone());
+        let value = |engine: &EngineFacts, wanted: &(String, String)| {
+            engine.settings.iter().find(|setting| name(setting) == *wanted).map(|setting| setting.value.clone())
         };
-        let names = distinct(before.settings.iter().chain(&after.settings).map(|setting| setting.name.as_str()));
-        let change = |name: &&str| {
-            let [was, is] = [before, after].map(|engine| named(&engine.settings, name));
-            let known = |value: String| if value.is_empty() { "absent".to_owned() } else { value };
-            (was != is).then(|| format!("{name}: {} before, {} after", known(was), known(is)))
+        let change = |wanted: &(String, String)| {
+            let [was, is] = [before, after].map(|engine| value(engine, wanted));
+            let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
+            (was != is).then(|| format!("{}: {} before, {} after", wanted.1, known(&was), known(&is)))
         };
-        names.iter().filter_map(change).collect()
+        distinct(before.settings.iter().chain(&after.settings).map(name)).iter().filter_map(change).collect()
     }
 }
 

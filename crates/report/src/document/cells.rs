@@ -1,7 +1,7 @@
 //! Cells as a table for programs: a row a cell, estimates with the ends of their intervals in columns beside them.
 
 use kvdyno_analysis::Estimate;
-use kvdyno_results::{Percentile, Phase, Side};
+use kvdyno_results::{Percentile, Phase, RequestedWork, Side};
 use serde_json::Value;
 
 use crate::figures::{Figure, FigureSource, Unit, declared};
@@ -78,9 +78,15 @@ fn identity(cell: &StudyCell<'_>) -> Vec<CellField> {
         ("failed".to_owned(), "integer", cell.failed.len().into()),
         ("reason".to_owned(), "string", reasons.into()),
         ("steadiness".to_owned(), "string", steady.into()),
+        ("keys".to_owned(), "string", keys(cell).into()),
     ]);
     fields.extend(given(&WORK));
     fields
+}
+
+/// The keys of its experiment that are of its work or settings, and their values, as a JSON object.
+fn keys(cell: &StudyCell<'_>) -> Option<String> {
+    serde_json::to_string(&RequestedWork::of(cell.first()?).key_words()).ok()
 }
 
 /// Columns that are those of the tables of trials, of the cell's first.

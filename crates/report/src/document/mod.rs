@@ -9,6 +9,6 @@ mod sections;
 mod trials;
 
 pub(crate) use contents::Document;
-pub(crate) use repeating::command;
+pub(crate) use repeating::{command, command_word};
 pub(crate) use section::{Block, Paragraph, Section};
 pub(crate) use trials::{CellSummary, TrialRow, TrialTable};

@@ -1,9 +1,9 @@
 //! The sections of a report.
 
 use kvdyno_analysis::verdicts::VerdictFigure;
-use kvdyno_results::Side;
+use kvdyno_results::{Side, TrialResult};
 
-use super::section::{Block, Section};
+use super::section::{Block, Paragraph, Section};
 use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::grid::Grid;
 use crate::study::Study;
@@ -75,5 +75,19 @@ fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: Strin
         blocks.extend(Side::ALL.map(|side| charts(ChartKind::OverTime(side, figure))));
     }
     blocks.extend(ResourceFigure::ALL.iter().map(|figure| charts(ChartKind::Resources(*figure))));
+    blocks.extend(shares_device(study, name).then(|| Block::PageParagraph(Paragraph::note(SHARED_DEVICE.to_owned()))));
     Section::new(id, name, blocks)
+}
+
+/// The reason why a workload has no charts of the device.
+const SHARED_DEVICE: &str = "Reads and writes of the device over time are not told: its trials ran in slices, with all \
+                             databases open, and the device counts for all of them together. --design turns has each \
+                             trial by itself.";
+
+/// Whether each trial of a workload shared the device with others.
+fn shares_device(study: &Study<'_>, workload: &str) -> bool {
+    let cells = study.running(workload);
+    let mut trials = cells.iter().flat_map(|cell| &cell.finished).peekable();
+    let is_beside = |result: &TrialResult| result.design.as_ref().is_some_and(|facts| !facts.design.is_one_by_one());
+    trials.peek().is_some() && trials.all(|result| is_beside(result))
 }

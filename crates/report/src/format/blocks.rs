@@ -3,7 +3,7 @@
 
 use kvdyno_model::text::plain;
 
-use crate::grid::{ColumnGroup, Content, Emphasis, Grid, GridCell};
+use crate::grid::{ColumnGroup, Content, Grid, GridCell};
 
 /// Columns of the terminal between two of a table.
 const BETWEEN: usize = 2;
@@ -14,12 +14,9 @@ const SHORTEST_NAME: usize = 8;
 /// The words of a field, with its mark.
 pub(super) fn marked(cell: &GridCell) -> String {
     let words = plain(&cell.content.to_string());
-    match cell.emphasis {
-        Emphasis::Best => format!("* {words}"),
-        Emphasis::Near => format!("≈ {words}"),
-        Emphasis::Untold => format!("? {words}"),
-        Emphasis::Differs => format!("≠ {words}"),
-        Emphasis::Plain | Emphasis::Missing => words,
+    match cell.emphasis.mark() {
+        "" => words,
+        mark => format!("{mark} {words}"),
     }
 }
 

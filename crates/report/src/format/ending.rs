@@ -5,7 +5,7 @@ use kvdyno_results::folder::ResultsFolder;
 
 use super::Screen;
 use super::table::{BOLD, painted};
-use crate::document::Document;
+use crate::document::{Document, command_word};
 use crate::verdicts::{GroupAnswer, StudyAnswer};
 
 /// Lines of the answer at the most: with the path of the page below, a terminal of 24 shows them all.
@@ -63,9 +63,8 @@ fn counts(document: &Document<'_>) -> Option<String> {
 
 /// The commands that print more of it, and repeat it.
 fn commands(results: &ResultsFolder) -> [String; 2] {
-    let root = results.root().canonicalize().unwrap_or_else(|_| results.root().to_owned());
-    let more = format!("more tables: kvdyno report {} --tables all", root.display());
-    let repeat = format!("again: kvdyno run {}", ResultsFolder::at(root).experiment_file().display());
+    let more = format!("more tables: kvdyno report {} --tables all", command_word(results.root()));
+    let repeat = format!("again: kvdyno run {}", command_word(&results.experiment_file()));
     [more, repeat].map(|line| plain(&line))
 }
 

@@ -42,12 +42,17 @@ pub(crate) fn shell(command: &str) -> String {
     if command.is_empty() { lines } else { format!("{fence}sh\n{lines}{fence}\n") }
 }
 
-/// The order of each group, with a sentence for each pair that is decided, and what cannot be told.
+/// More sentences than these are read in their own section alone.
+const MOST_SENTENCES: usize = 12;
+
+/// The order of each group, with a sentence for each pair that is decided if these are few, and what cannot be told.
 fn answer(answer: &StudyAnswer) -> String {
+    let sentences: usize = answer.groups.iter().map(|group| group.sentences.len()).sum();
     let mut text = String::new();
     for group in &answer.groups {
         text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.order));
-        text.extend(group.sentences.iter().map(|sentence| format!("  - {}\n", markdown(sentence))));
+        let told = group.sentences.iter().filter(|_| sentences <= MOST_SENTENCES);
+        text.extend(told.map(|sentence| format!("  - {}\n", markdown(sentence))));
     }
     let end: Vec<String> = answer.cannot_tell().into_iter().chain([answer.legend.clone()]).collect();
     let end = end.iter().filter(|line| !line.is_empty()).map(|line| format!("\n{}\n", markdown(line)));
@@ -124,11 +129,9 @@ fn fields(row: &GridRow, columns: usize) -> Vec<String> {
 
 fn marked(cell: &GridCell) -> String {
     let words = markdown(&cell.content.to_string());
-    match cell.emphasis {
-        Emphasis::Plain | Emphasis::Missing => words,
-        Emphasis::Best => format!("\\* **{words}**"),
-        Emphasis::Near => format!("≈ {words}"),
-        Emphasis::Untold => format!("? {words}"),
-        Emphasis::Differs => format!("≠ {words}"),
+    let words = if cell.emphasis == Emphasis::Best { format!("**{words}**") } else { words };
+    match cell.emphasis.mark() {
+        "" => words,
+        mark => format!("{} {words}", markdown(mark)),
     }
 }

@@ -24,7 +24,7 @@ const CHARTS: &str = include_str!("../../templates/charts.js");
 const TABLES: &str = include_str!("../../templates/tables.js");
 const BESIDE: &str = include_str!("../../templates/beside.js");
 /// All that the page runs, in this order.
-const SCRIPTS: [&str; 4] = [ECHARTS, CHARTS, TABLES, BESIDE];
+const SCRIPTS: [&str; 4] = [ECHARTS, TABLES, CHARTS, BESIDE];
 /// The licence of the library.
 const LICENCE: &str = include_str!("../../../../LICENSE-APACHE");
 /// The notices of the library and of what is part of it. The package that carries the script has none of them; npm's of

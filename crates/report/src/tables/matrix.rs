@@ -13,10 +13,6 @@ use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::verdicts::VerdictGroup;
 
-/// The meaning of the marks.
-const LEGEND: &str =
-    "By throughput: * faster than every other of its column; ≈ the same as the highest; ? cannot tell.";
-
 /// The tables of a workload: the rate of reads and the rate of writes, as far as it has them.
 pub(crate) fn matrices(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>], workload: &str) -> Vec<Grid> {
     let cells = study.running(workload);
@@ -47,7 +43,8 @@ fn matrix(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>], cells: &[&StudyCel
         Side::Reads => READS.head,
         Side::Writes => WRITES.head,
     };
-    let legend = (engines.len() > 1).then(|| TableNote::Words(LEGEND.to_owned()));
+    let legend =
+        (engines.len() > 1).then(|| TableNote::Words(format!("By throughput, in each column: {}.", RivalRank::LEGEND)));
     Some(Grid {
         title: rate.to_owned(),
         columns: std::iter::once(GridColumn::words("engine")).chain(heads).collect(),

@@ -66,7 +66,7 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> StudyAns
     let legend = [
         is_same.then(|| format!("≈ the same within {} %", per_cent(terms.detect))),
         is_untold.then(|| "? cannot tell".to_owned()),
-        is_reserved.then(|| format!("{RESERVATION} with reservations: see the verdicts above")),
+        is_reserved.then(|| format!("{RESERVATION} with reservations, which stand with the verdicts")),
     ];
     StudyAnswer {
         help: help(neighbours(), terms),
