@@ -195,21 +195,21 @@ impl fmt::Display for Doubt {
             ),
             Doubt::DirtyWhenFrozen { dirty_kib, share } => write!(
                 f,
-                "Up to {dirty_kib} KiB, {:.0} % of its database, were not on the storage yet when it was frozen \
-                 between slices: writing them out was in no slice of its own, and may have been in those of others.",
+                "Up to {dirty_kib} KiB, {:.0} % of its database, were not on the storage yet when its process was \
+                 frozen between slices: the kernel may have written them in slices of other setups.",
                 100.0 * share
             ),
             Doubt::OneLayout => f.write_str(
-                "The kernel gives each process the same addresses (randomize_va_space is 0): what the layout in memory \
-                 does to a rate is the same in all repeats, and in no interval.",
+                "The kernel gives each process the same addresses (randomize_va_space is 0): the effect of the memory \
+                 layout on a rate is the same in all repeats, and no interval includes it.",
             ),
             Doubt::DuetNotCompared { why } => {
                 write!(f, "The CPU time of a duet is not compared, because {why}.")
             }
             Doubt::MostlyLog { db_kib, log_kib, preallocated_kib } => write!(
                 f,
-                "Of the database's {db_kib} KiB, {log_kib} are of logs and {preallocated_kib} were set aside and not \
-                 written: its size says little about that of a larger one."
+                "Of the database's {db_kib} KiB, logs take {log_kib} KiB and preallocated space takes \
+                 {preallocated_kib} KiB: its size says little about the size of a larger database."
             ),
             Doubt::WrittenNowhere { acknowledged } => write!(
                 f,
@@ -273,7 +273,7 @@ impl Doubt {
                 Some(Weakness::new("stored less than its values take", "stored less than their values take"))
             }
             Doubt::WrittenNowhere { .. } => alike("wrote nothing anywhere"),
-            Doubt::DirtyWhenFrozen { .. } => alike("left data to be written out in slices of others")
+            Doubt::DirtyWhenFrozen { .. } => alike("left data that the kernel may have written in slices of others")
                 .map(|one| Weakness { side: Some(Side::Writes), ..one }),
             Doubt::DriverDominates { .. }
             | Doubt::ShortWindow { .. }

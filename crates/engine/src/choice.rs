@@ -160,12 +160,12 @@ impl Choice {
         if table.durabilities >> lab.durability.code() & 1 == 0 {
             let all: Vec<_> = Durability::ALL.iter().map(|level| (level.code(), level.to_string())).collect();
             let has = named(table.durabilities, &all);
-            return Some(("durability", format!("durability `{}`; it has {has}", lab.durability)));
+            return Some(("durability", format!("durability `{}`; it offers only {has}", lab.durability)));
         }
         if table.compressions >> lab.compression.code() & 1 == 0 {
             let all: Vec<_> = Compression::ALL.iter().map(|kind| (kind.code(), kind.to_string())).collect();
             let has = named(table.compressions, &all);
-            return Some(("compression", format!("compression `{}`; it has {has}", lab.compression)));
+            return Some(("compression", format!("compression `{}`; it offers only {has}", lab.compression)));
         }
         None
     }

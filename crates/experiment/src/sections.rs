@@ -36,10 +36,10 @@ pub struct DataSection {
     /// Spelling of a record's number in its key.
     #[key(default = KeyFormat::Hex)]
     pub key_format: KeyFormat,
-    /// Spelling of the numbers of `3n1`: `plain`, in `key_format`, or `enhanced`, by the names of their digits.
+    /// Spelling of the numbers of `3n1`, in `key_format` or by the names of their digits.
     #[key(default = Spelling::Plain)]
     pub spelling: Spelling,
-    /// Size of the key prefix, which kvdyno passes to the engines.
+    /// Size of the key prefix; kvdyno passes this size to the engines.
     #[key(absent = "none")]
     pub prefix_size: Option<Length<1, 65_535>>,
     /// Records whose keys share one prefix; requires `prefix_size`.
@@ -83,7 +83,7 @@ pub struct SettingsSection {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "load", key = LoadKey)]
 pub struct LoadSection {
-    /// Workload that fills them: `fillseq` in key order, `fillrandom` in random order, or `3n1`.
+    /// Workload that fills the databases: `fillseq` in key order, `fillrandom` in random order, or `3n1`.
     #[key(default = WorkloadName::FillSeq, flag = "load")]
     pub workload: WorkloadName,
     /// Records in each write; 1 for single puts.
@@ -105,10 +105,10 @@ pub struct LoadSection {
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run", key = RunKey)]
 pub struct RunSection {
-    /// Workload, one of `kvdyno workloads`.
+    /// Workload (see `kvdyno workloads`).
     #[key(default = WorkloadName::ReadWhileWriting)]
     pub workload: WorkloadName,
-    /// Numbers of clients, one trial each: readers, or writers for `overwrite` and similar workloads.
+    /// Numbers of clients, with a trial for each number: readers, or writers for `overwrite` and similar workloads.
     #[key(default = List(vec![Count(1), Count(2), Count(4)]))]
     pub readers: List<Clients, 1>,
     /// Kind of the readers and writers.
@@ -117,10 +117,11 @@ pub struct RunSection {
     /// Duration of the measured part. The flag does not apply to `overwritesome`, which ends after its updates.
     #[key(absent = "10s if no other key ends the run")]
     pub duration: Option<TimeSpan<1>>,
-    /// Operations of each client that `readers` counts, instead of `duration`.
+    /// Number of operations of each of the clients that `readers` counts, instead of `duration`.
     #[key(absent = "no limit")]
     pub operations: Option<Count<1, { i64::MAX as u64 }>>,
-    /// Operations of all those clients together, as a fraction of `records`, instead of `duration` or `operations`.
+    /// Number of operations of all these clients together, as a fraction of `records`, instead of `duration` or
+    /// `operations`.
     #[key(absent = "no limit; for `overwritesome` 0.1")]
     pub records_fraction: Option<Multiple>,
     /// Duration of the warm-up: the same work before the measured part.
@@ -132,7 +133,7 @@ pub struct RunSection {
     /// Gets in one read-only transaction, for `readrandom`.
     #[key(default = Count(1))]
     pub reads_per_transaction: Count<1, 1_000_000>,
-    /// Operations of `mix`, with their weights in percent.
+    /// Mix of the workload `mix`.
     #[key(absent = "required by `mix`; other workloads have their own")]
     pub mix: Option<OperationMix>,
     /// Cursor steps after the seek of each range.
@@ -141,10 +142,10 @@ pub struct RunSection {
     /// Lengths of the ranges of a mix.
     #[key(absent = "fixed; for `ycsb-e` uniform")]
     pub range_lengths: Option<RangeLengths>,
-    /// Limits that the engine gets for the cursor of each range of a mix.
+    /// Limits that the engine gets for the cursor of each range of a mix, and whether it may omit values.
     #[key(default = RangeCursors::Plain)]
     pub range_cursors: RangeCursors,
-    /// Ranges begin within this number of first records, in key order.
+    /// Number of first records, in key order, within which ranges begin.
     #[key(absent = "all")]
     pub seek_within: Option<Count<1, { 1 << 48 }>>,
     /// Records in each multi-get of `multireadrandom`, and in each get of a mix.
@@ -291,7 +292,7 @@ pub struct LabSection {
     /// Time without a completed operation after which a worker is killed.
     #[key(default = TimeSpan::seconds(60))]
     pub hang_timeout: TimeSpan<1>,
-    /// The same limit for opening and closing a database, which may include compaction.
+    /// Time limit for opening or closing a database, which may include compaction; after it the worker is killed.
     #[key(default = TimeSpan::seconds(1800))]
     pub close_timeout: TimeSpan<1>,
     /// Time limit of a trial, after which it is killed and fails as `too-slow`.

@@ -24,15 +24,15 @@ pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
     about,
     max_term_width = 120,
     after_help = "Examples:
-  kvdyno compare lmdb rocksdb                       load both, then measure 1, 2 and 4 readers with one writer
-  kvdyno compare ./libmine.so lmdb --detect 1%      compare your own adapter with LMDB to within 1 %
-  kvdyno diff lmdb lmdb@./new/liblmdb.so            test whether a new build is slower: exit code 3 if it is
-  kvdyno run experiment.toml                        run an experiment from a file
-  kvdyno run inmem-numa --fit --budget 10m          run a published experiment, scaled to this machine
-  kvdyno run --resume results/comparison-…          continue an interrupted run
-  kvdyno report results/comparison-… --format md    print the tables again, and write the page of charts
-  kvdyno engines rocksdb                            list the capabilities and options of RocksDB's adapter
-  kvdyno machine                                    describe this machine and the driver's own cost
+  kvdyno compare lmdb rocksdb                   load both, then measure 1, 2 and 4 readers, 1 writer
+  kvdyno compare ./libmine.so lmdb --detect 1%  compare your own adapter with LMDB to within 1 %
+  kvdyno diff lmdb lmdb@./new/liblmdb.so        test whether a new build is slower (exit code 3)
+  kvdyno run experiment.toml                    run an experiment from a file
+  kvdyno run inmem-numa --fit --budget 10m      run a published experiment, scaled to this machine
+  kvdyno run --resume results/comparison-…      continue an interrupted run
+  kvdyno report results/comparison-…            print the tables again, and write its page of charts
+  kvdyno engines rocksdb                        list capabilities and options of RocksDB's adapter
+  kvdyno machine                                describe this machine, measure the driver's own cost
 
 Exit codes:
   0    all is well
@@ -55,7 +55,7 @@ pub enum Command {
     Diff(Box<DiffArguments>),
     /// Run an experiment, or continue an interrupted one
     Run(RunArguments),
-    /// Print the tables of a results folder, and write its charts
+    /// Print the tables of a results folder, and write its page of charts
     Report(ReportArguments),
     /// List the engines, or the capabilities and options of one
     Engines(EnginesArguments),
@@ -63,7 +63,7 @@ pub enum Command {
     Experiments(ExperimentsArguments),
     /// List the workloads
     Workloads(ListArguments),
-    /// Describe this machine and the driver's own cost on it
+    /// Describe this machine, and measure the driver's own cost on it
     Machine(MachineArguments),
     /// Remove the resources that killed runs left behind
     Clean(CleanArguments),
@@ -80,11 +80,15 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_help = "Headings in brackets are sections of the experiment file; docs/experiment-keys.md explains \
+their keys and values. A trial is one load or run of one engine, and its worker the process in which the engine \
+runs. A cell is all repeats of one trial.
+
+Examples:
   kvdyno compare lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
   kvdyno compare lmdb rocksdb --records 10M --value-size 400 --durability commit --readers 1,8,64
   kvdyno compare lmdb rocksdb --workload readseq,readreverse --duration 30s
-  kvdyno compare rocksdb --option rocksdb.block_size=8KiB --library rocksdb=/opt/rocksdb/librocksdb.so
+  kvdyno compare rocksdb --option rocksdb.block_size=8KiB --library rocksdb=/opt/lib/librocksdb.so
   kvdyno compare ./libmine.so null --option mine.block_size=8KiB --format csv
   kvdyno compare old=./libmine.so new=build/libmine.so")]
 pub struct CompareArguments {
@@ -117,6 +121,10 @@ Exit codes: 0 the same or better, 3 worse, 4 cannot tell, 1 trials failed or kvd
 Two setups are measured together until there is a verdict. The letters A and B apply an option to one side. \
 Two results folders are compared where both did the same work. They were not measured together, so their intervals \
 are wider, and the ratio includes all other changes between the two runs.
+
+Headings in brackets are sections of the experiment file; docs/experiment-keys.md explains their keys and values. A \
+trial is one load or run of one engine, and its worker the process in which the engine runs. A cell is all repeats \
+of one trial.
 
 Examples:
   kvdyno diff lmdb@/old/liblmdb.so lmdb@/new/liblmdb.so --detect 1%   two builds of a library
@@ -151,7 +159,7 @@ pub struct DiffArguments {
     /// New results folder [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// Format of the verdicts; json is for actions that track benchmarks
+    /// Format of the verdicts; json is for CI actions that track benchmarks
     #[arg(long, default_value_t = Format::Table, value_parser = one_of(&Diff::FORMATS), help_heading = "Output")]
     pub format: Format,
     /// Write the experiment file to standard output instead of running it
@@ -278,8 +286,7 @@ impl OutputArguments {
 #[command(after_help = "Examples:
   kvdyno compare lmdb rocksdb --dry-run > mine.toml     write a file to start from
   kvdyno run mine.toml
-  kvdyno run inmem-numa --fit --budget 10m              one of kvdyno's own (see `kvdyno experiments`), scaled to this
-                                                        machine and to ten minutes
+  kvdyno run inmem-numa --fit --budget 10m              one of `kvdyno experiments`, in ten minutes
   kvdyno run --resume results/comparison-20260101-120000")]
 pub struct RunArguments {
     /// Experiment file, or the name of one of kvdyno's own experiments
@@ -307,12 +314,12 @@ pub struct RunArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  kvdyno report results/demo-…                          print the tables again, and write the page of charts
-  kvdyno report results/demo-… --format csv             one row for each cell, with intervals
-  kvdyno report results/demo-… --out ~/pages/demo       write the page there; the results folder is not changed
-  kvdyno report results/inmem-numa-… --against inmem-numa   show Symas's figures of 2014 next to the results
-  kvdyno report results/demo-… --ods demo.ods           write all tables and the charts' data as a spreadsheet
-  kvdyno report --schema > report.schema.json           write the JSON Schema of --format json")]
+  kvdyno report results/demo-…                      print the tables, and write the page of charts
+  kvdyno report results/demo-… --format csv         one row for each cell, with intervals
+  kvdyno report results/demo-… --out ~/pages/demo   write the page there, not into the results
+  kvdyno report results/inmem-numa-… --against inmem-numa   beside Symas's figures of 2014
+  kvdyno report results/demo-… --ods demo.ods       write tables and charts' data as a spreadsheet
+  kvdyno report --schema > report.schema.json       write the JSON Schema of --format json")]
 pub struct ReportArguments {
     /// Results folder
     #[arg(value_name = "FOLDER", required_unless_present = "schema")]
@@ -368,13 +375,13 @@ pub enum EnginesCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The adapter keeps records in a sorted table, and writes them to a file on close. Comments mark where
-to put your engine. It needs nothing else of kvdyno, builds with the printed command, and passes
+    after_help = "The adapter keeps records in a sorted table, and writes them to a file on close. Comments mark where \
+to put your engine. It needs nothing else of kvdyno, builds with the printed command, and passes \
 `kvdyno engines check`.
 
 Examples:
   kvdyno engines new mine --lang c                        into ./mine, with a Makefile
-  kvdyno engines new mine --lang rust --dir ~/engines     into ~/engines/mine, with the crate that it needs"
+  kvdyno engines new mine --lang rust --dir ~/engines     into ~/engines/mine, with its crate"
 )]
 pub struct NewArguments {
     /// Name of the engine: lower-case letters, digits and `_`
@@ -389,15 +396,17 @@ pub struct NewArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "kvdyno verifies the checksum of each download, builds and tests the engine, and installs it in
-$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share). If a step fails, nothing is installed. To remove an engine, remove
-its folder there.
+#[command(
+    after_help = "kvdyno verifies the checksum of each download, builds and tests the engine, and installs it in \
+$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share/kvdyno/engines). If a step fails, nothing is installed. To remove an \
+engine, remove its folder there.
 
 Examples:
   kvdyno engines install hyperleveldb                     the default version of its recipe
-  kvdyno engines install rocksdb@5.7.3 rocksdb@8.5.4      then: kvdyno compare rocksdb@5.7.3 rocksdb@8.5.4
-  kvdyno engines install tokuft --library /opt/tokuft     an adapter built against a library of your own
-  kvdyno engines install --all                            all versions of all recipes")]
+  kvdyno engines install rocksdb@5.7.3 rocksdb@8.5.4      two versions, side by side
+  kvdyno engines install tokuft --library /opt/tokuft     with a library that you built yourself
+  kvdyno engines install --all                            all versions of all recipes"
+)]
 pub struct InstallArguments {
     /// Engines: NAME or NAME@VERSION (see `kvdyno engines`)
     #[arg(value_name = "ENGINE", required_unless_present = "all", conflicts_with = "all")]
@@ -432,7 +441,7 @@ pub struct SettingsArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   kvdyno experiments                                    list the experiments
-  kvdyno experiments example > mine.toml                write a file to edit, with every key explained
+  kvdyno experiments example > mine.toml                a file to edit, with every key explained
   kvdyno experiments --schema > schema.json             write the JSON Schema, for editors")]
 pub struct ExperimentsArguments {
     /// Print the file of this experiment
@@ -446,6 +455,10 @@ pub struct ExperimentsArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The driver is the part of kvdyno that calls an engine, takes the times and verifies the values. Its \
+                  own cost is the time of a get on the null engine, which keeps nothing and answers at once."
+)]
 pub struct MachineArguments {
     /// Folder whose filesystem is described
     #[arg(long, default_value = ".", value_name = "FOLDER")]

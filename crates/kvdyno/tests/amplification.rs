@@ -139,5 +139,5 @@ fn logs_and_what_was_set_aside_are_told_from_data() {
     let data = with_log.data_kib().unwrap();
     assert!((226..10_000).contains(&data) && data + log + preallocated == with_log.db_kib, "{with_log:?}");
     let page = lab.report("md");
-    assert!(page.contains("preallocated KiB") && page.contains("were set aside and not written"), "{page}");
+    assert!(page.contains("preallocated KiB") && page.contains("preallocated space takes"), "{page}");
 }

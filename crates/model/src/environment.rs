@@ -14,13 +14,13 @@ pub struct EnvironmentSection {
     /// CPUs of a trial: a number of CPUs, or a list such as `0-3,8`; CPU 5 alone is `5-5`.
     #[key(absent = "all that kvdyno may use")]
     pub cpus: Option<Cpus>,
-    /// Hyperthreads: `off` uses one hardware thread of each core, `on` all of them.
+    /// Use of all hardware threads of each core, or of one.
     #[key(absent = "as `cpus` selects them")]
     pub smt: Option<Smt>,
     /// NUMA policy of memory: `local`, `interleave`, `interleave:NODES`, `bind:NODES` or `preferred:NODE`.
     #[key(absent = "inherited from kvdyno")]
     pub numa: Option<NumaPolicy>,
-    /// NUMA nodes whose CPUs a trial may use: `0,2`.
+    /// NUMA nodes whose CPUs a trial may use, such as `0,2`.
     #[key(absent = "all nodes")]
     pub numa_cpus: Option<IndexList>,
     /// Memory limit of a trial, page cache included.
@@ -38,7 +38,7 @@ pub struct EnvironmentSection {
     /// Storage of a database; all but a folder is created anew before each load.
     #[key(default = StorageKind::Folder)]
     pub storage: StorageKind,
-    /// Size of the file below each storage but a folder.
+    /// Size of the file that holds a storage other than a folder.
     #[key(absent = "3 times the keys and values + `min_free` + 256 MiB")]
     pub storage_size: Option<ByteSize>,
     /// Block device instead of a file. kvdyno erases it, if the command line confirms that by `--yes-erase`.

@@ -320,7 +320,7 @@ impl Grid {
 }
 
 /// The meaning of the mark beside a rate.
-const INTERFERENCE: &str = "! there was interference with a trial of it: the notes say by what.";
+const INTERFERENCE: &str = "! interference with at least one of its trials: the notes say by what.";
 
 /// The mark of a figure that was not steady.
 pub(crate) const UNSTEADY: &str = "†";

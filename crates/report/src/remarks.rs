@@ -94,11 +94,11 @@ fn uneven(cell: &Cell<'_>, side: Side) -> Option<Weakness> {
     let medians: Vec<u64> = of_kind.map(|one| one.latency.at(Percentile::P50)).collect();
     let [least, most] = [medians.iter().min()?, medians.iter().max()?].map(|ns| duration(*ns as f64));
     let source = match calls.slow_time_share.filter(|share| *share >= STALLED) {
-        Some(share) => format!("{:.0} % of their time in calls of over {SLOW} medians", 100.0 * share),
+        Some(share) => format!("{:.0} % of their time in calls of over {SLOW} times the median", 100.0 * share),
         None if least == most => format!("a median call of {least} in each repeat"),
         None => format!("a median call of {least} to {most}, from repeat to repeat"),
     };
-    let of_side = format!("{side} of {}, with {source}", plus_minus(relative));
+    let of_side = format!("{side} known to {}, with {source}", plus_minus(relative));
     let [of_one, of_both] = ["has", "have"].map(|verb| format!("{verb} {of_side}"));
     Some(Weakness { of_one: of_one.into(), of_both: Some(of_both.into()), side: Some(side) })
 }

@@ -283,7 +283,7 @@ fn trials_with_interference_are_marked() {
     });
     let table = render(&results, Format::Table).unwrap();
     assert!(table.contains("? ! 638,499"), "{table}");
-    assert!(table.contains("! there was interference with a trial of it: the notes say by what."), "{table}");
+    assert!(table.contains("! interference with at least one of its trials: the notes say by what."), "{table}");
     assert!(
         table.contains("lmdb fillseq, repeat 1: other processes and the kernel's own threads used 1.2 CPUs"),
         "{table}"

@@ -136,7 +136,7 @@ fn what_of_the_machine_changes_figures_is_told_and_the_command_line_folded() {
         "I/O schedulermq-deadline",
         "driveSamsung <990> PRO",
         "microcode0xa0011d5",
-        "mitigationsmds open; 1 mitigated, 1 not affected",
+        "mitigationsmds vulnerable; 1 mitigated, 1 not affected",
     ] {
         assert!(facts.contains(&fact.to_owned()), "{fact}: {facts:?}");
     }

@@ -384,7 +384,7 @@ fn a_cell_that_was_not_steady_says_so_in_every_format() {
     let row = matrix(&results).into_iter().find(|row| row.starts_with("lmdb")).unwrap();
     let figures: Vec<&str> = row.split_whitespace().filter(|word| word.contains(',')).collect();
     assert!(figures[0].ends_with('†') && !figures[1].ends_with('†'), "{row}");
-    let doubt = "lmdb readwhilewriting, 1 reader, 1 writer: Not steady in 2 of 3 repeats: five rounds of its rate of";
+    let doubt = "lmdb readwhilewriting, 1 reader, 1 writer: Not steady in 2 of 3 repeats: its rate of";
     for format in [Format::Table, Format::Markdown] {
         let text = render(&results, format).unwrap();
         assert!(text.contains(doubt) && text.contains("† not steady: the doubts say how."), "{text}");

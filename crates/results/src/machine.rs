@@ -66,13 +66,13 @@ impl MachineSetup {
             ("drive", self.drive.clone()),
             ("microcode", self.microcode.clone()),
             ("mitigations", mitigations),
-            ("random addresses", self.randomize_va_space.map(|level| level.to_string())),
+            ("address randomization", self.randomize_va_space.map(|level| level.to_string())),
             ("command line", self.kernel_command_line.clone()),
         ];
         facts.into_iter().filter_map(|(name, words)| words.map(|words| (name, words))).collect()
     }
 
-    /// `mds, l1tf open; 12 mitigated, 6 not affected`.
+    /// `mds, l1tf vulnerable; 12 mitigated, 6 not affected`.
     fn mitigations_in_words(&self) -> String {
         let of = |word: &str| self.mitigations.iter().filter(|(_, state)| state.starts_with(word)).count();
         let vulnerable: Vec<&str> = self
@@ -81,8 +81,8 @@ impl MachineSetup {
             .filter(|(_, state)| state.contains("Vulnerable"))
             .map(|(name, _)| name.as_str())
             .collect();
-        let open = if vulnerable.is_empty() { "none open".to_owned() } else { vulnerable.join(", ") + " open" };
-        format!("{open}; {} mitigated, {} not affected", of("Mitigation"), of("Not affected"))
+        let names = if vulnerable.is_empty() { "none".to_owned() } else { vulnerable.join(", ") };
+        format!("{names} vulnerable; {} mitigated, {} not affected", of("Mitigation"), of("Not affected"))
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
         let states = [("mds", "Vulnerable"), ("l1tf", "Mitigation: PTE Inversion"), ("srbds", "Not affected")];
         let mitigations = states.map(|(name, state)| (name.to_owned(), state.to_owned())).into();
         let setup = MachineSetup { drive: Some("X1".into()), mitigations, ..MachineSetup::default() };
-        let words = "mds open; 1 mitigated, 1 not affected".to_owned();
+        let words = "mds vulnerable; 1 mitigated, 1 not affected".to_owned();
         assert_eq!(setup.facts(), [("drive", "X1".to_owned()), ("mitigations", words)]);
     }
 }

@@ -96,7 +96,7 @@ impl Engine for Faulty {
         durabilities: ALL_DURABILITIES,
         options: OPTIONS,
         housekeeping: Housekeeping { flush: true, compact: true, wait_idle: true, statistics: true },
-        ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand: tests the lab")
+        ..Description::new(c"faulty", c"an ordered store in memory that goes wrong on demand, to test kvdyno")
     };
 
     const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));

@@ -65,7 +65,7 @@ impl adapter::Engine for Synthetic {
         compressions: ALL_COMPRESSIONS,
         options: service::OPTIONS,
         housekeeping: Housekeeping { flush: true, compact: true, wait_idle: true, statistics: true },
-        ..Description::new(c"synthetic", c"keeps nothing and takes as long as it is told: the truth to measure")
+        ..Description::new(c"synthetic", c"keeps nothing; its calls take set times, to check what is measured")
     };
 
     const BUILT_IN: Option<&'static str> = Some(env!("CARGO_PKG_VERSION"));

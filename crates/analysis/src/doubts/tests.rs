@@ -86,8 +86,8 @@ fn a_database_that_is_mostly_log() {
     load.space.preallocated_kib = Some(140_000);
     assert_eq!(sentences(&load), Vec::<String>::new());
     load.space.preallocated_kib = Some(280_000);
-    let expected = "Of the database's 320000 KiB, 20000 are of logs and 280000 were set aside and not written: \
-                    its size says little about that of a larger one.";
+    let expected = "Of the database's 320000 KiB, logs take 20000 KiB and preallocated space takes 280000 KiB: \
+                    its size says little about the size of a larger database.";
     assert_eq!(sentences(&load), [expected]);
 }
 
@@ -127,8 +127,8 @@ fn a_database_that_was_dirty_between_slices() {
         sentences(&TrialResult { design, ..run.clone() })
     };
     assert_eq!((of(None), of(Some(9_999))), (vec![], vec![]));
-    let expected = "Up to 25000 KiB, 25 % of its database, were not on the storage yet when it was frozen between \
-                    slices: writing them out was in no slice of its own, and may have been in those of others.";
+    let expected = "Up to 25000 KiB, 25 % of its database, were not on the storage yet when its process was frozen \
+                    between slices: the kernel may have written them in slices of other setups.";
     assert_eq!(of(Some(25_000)), [expected]);
 }
 

@@ -30,7 +30,7 @@ impl fmt::Display for Debt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Debt { name, bytes, share } = self;
         let mib = *bytes as f64 / f64::from(1 << 20);
-        write!(f, "it ended with {mib:.1} MiB to compact, {:.0} % of the database ({name})", 100.0 * share)
+        write!(f, "it ended with {mib:.1} MiB still to compact, {:.0} % of the database ({name})", 100.0 * share)
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(rocksdb("0"), None);
         assert_eq!(rocksdb("1048575"), None);
         let expected =
-            "it ended with 1.0 MiB to compact, 10 % of the database (rocksdb.estimate-pending-compaction-bytes)";
+            "it ended with 1.0 MiB still to compact, 10 % of the database (rocksdb.estimate-pending-compaction-bytes)";
         assert_eq!(rocksdb("1048576").unwrap().to_string(), expected);
         assert!(finding(&with("pebble", "estimated debt", "5242880")).is_some());
     }

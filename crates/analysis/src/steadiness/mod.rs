@@ -108,7 +108,7 @@ impl fmt::Display for Unsteady {
         let percent = |share: &f64| 100.0 * share.abs();
         match self {
             Unsteady::Excursion { side, share } => {
-                write!(f, "five rounds of its rate of {side} lie {:.0} % of their mean apart", percent(share))
+                write!(f, "its rate of {side} spans {:.0} % of its mean over five rounds", percent(share))
             }
             Unsteady::Trend { side, share } => {
                 let way = if *share < 0.0 { "fell" } else { "rose" };
@@ -238,7 +238,7 @@ mod tests {
         assert!(words.contains(&"its rate of reads fell by 20 % after 50 % of the time and stayed so".to_owned()));
         let rising: Vec<f64> = (0..60).map(|i| 100.0 + 0.6 * f64::from(i)).collect();
         let Steadiness::NotSteady(trend) = of(&run, &rising) else { panic!("steady") };
-        assert_eq!(trend[0].to_string(), "five rounds of its rate of reads lie 25 % of their mean apart");
+        assert_eq!(trend[0].to_string(), "its rate of reads spans 25 % of its mean over five rounds");
         assert_eq!(trend[1].to_string(), "its rate of reads rose by 25 % from the first round to the last");
     }
 

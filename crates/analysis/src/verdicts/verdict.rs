@@ -236,12 +236,12 @@ impl fmt::Display for Unsure {
                 write!(f, "{rounds} rounds in which both were on each copy, and {needed} are needed")
             }
             Unsure::TooWide => f.write_str("the interval is too wide"),
-            Unsure::TooManyPairs => f.write_str("not sure enough for one of so many pairs"),
+            Unsure::TooManyPairs => f.write_str("decided alone, but not after adjustment for the number of pairs"),
             Unsure::Failed => f.write_str("a trial failed"),
             Unsure::NotAudited => f.write_str("what was written was not read back"),
             Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),
             Unsure::Interference => f.write_str("others took too much of the machine"),
-            Unsure::RatesDisagree => f.write_str("their rates say otherwise than their ratio from repeat to repeat"),
+            Unsure::RatesDisagree => f.write_str("their rates contradict their ratios in the repeats"),
             Unsure::NoCpuTime => f.write_str("the CPU time of one of the two is not known, or cannot be compared"),
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }

@@ -10,15 +10,15 @@ use super::one_of;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each check runs in its own process, on small databases that it removes. A failed check is repeated
-alone, with the same seed. If it then passes, it is flaky, and counts as failed unless --flaky allows it. Known faults
+    after_help = "Each check runs in its own process, on small databases that it removes. A failed check is repeated \
+alone, with the same seed. If it then passes, it is flaky, and counts as failed unless --flaky allows it. Known faults \
 of engines are printed with their versions and do not affect the exit code. Exit code 1: a check failed.
 
 Examples:
   kvdyno engines check                                    list the checks
   kvdyno engines check ./libmine.so                       check your own adapter
   kvdyno engines check rocksdb --only kill-commit,miss    run two of the checks
-  kvdyno engines check lmdb --seed 17 --kills 100         repeat the random moments of another run, and more
+  kvdyno engines check lmdb --seed 17 --kills 100         a seed of another run, with more kills
   kvdyno engines check lmdb rocksdb --format md           print a table of checks and engines"
 )]
 pub struct CheckArguments {

@@ -28,7 +28,8 @@ fn a_word_that_is_none_of_its_kind() {
 fn what_an_option_takes_away() {
     let refused_with = |what: [&'static str; 2]| refused(["compare", "rocksdb:pfx", what[0], what[1]]);
     refused_with(["--workload", "readseq"]).says("rocksdb:pfx cannot scan, which `readseq` needs");
-    refused_with(["--compression", "snappy"]).says("rocksdb cannot be measured so: compression `snappy`; it has none");
+    refused_with(["--compression", "snappy"])
+        .says("rocksdb cannot be measured so: compression `snappy`; it offers only none");
 }
 
 #[test]
@@ -48,5 +49,5 @@ fn keys_and_values_beyond_an_engines_limits() {
 #[test]
 fn a_compression_that_an_engine_does_not_have() {
     refused(["compare", "lmdb", "--compression", "zstd"])
-        .says("lmdb cannot be measured so: compression `zstd`; it has none");
+        .says("lmdb cannot be measured so: compression `zstd`; it offers only none");
 }

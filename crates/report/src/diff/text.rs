@@ -76,8 +76,8 @@ pub(super) fn interval(diff: &Diff) -> String {
     let over = match diff.is_paired {
         true => "over repeats that were measured beside each other",
         false => {
-            "over repeats of either run; they were not measured beside each other, so that whatever else changed \
-                  between the two runs is in the ratio"
+            "over repeats of either run; they were not measured beside each other, so the ratio includes whatever \
+                  else changed between the two runs"
         }
     };
     let many = if diff.cells.len() > 1 { ", adjusted for the number of cells (Holm)" } else { "" };

@@ -32,7 +32,8 @@ pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]
     }));
     let settings: Vec<Block<'a>> = engine_settings(study).into_iter().map(Block::Details).collect();
     sections.extend((!settings.is_empty()).then(|| Section {
-        text: "The settings that each adapter made, in the engine's own words, beside the lab's word for them.",
+        text: "The settings that each adapter made, under the engine's own names; a column has those for one setting \
+               of the experiment.",
         ..Section::new("engines", "Settings of each engine", settings)
     }));
     sections

@@ -52,10 +52,10 @@ fn noted(mut grid: Grid) -> Grid {
 
 const OF_THE_ENGINE: &str = "flushed, compacted, stalled: by the engine's own counters, in the measured part.";
 
-const OF_KINDS: &str = "data, log, preallocated: the blocks of the database; preallocated ones were set aside and \
-                        nothing was written there.";
+const OF_KINDS: &str = "data, log, preallocated: the blocks of the database; preallocated ones are reserved and not \
+                        yet written.";
 
 const NOTE: &str = "Bytes for each byte of keys and values, from opening the database to closing it. calls: through \
-                    read and write\ncalls; of a mapped engine pages in and pages made dirty. amp.: on the database's \
-                    own device; where it has none, what the\nkernel charged to the worker. space, apparent: blocks \
-                    and lengths of the files for each byte that is in them.";
+                    read and write\ncalls; if the engine maps its files, pages read in and pages made dirty. amp.: on \
+                    the database's own device; where\nit has none, what the kernel charged to the worker. space, \
+                    apparent: blocks and lengths of the files for each byte of\nthe records in them.";

@@ -166,8 +166,8 @@ fn caches(machine: &Machine) -> String {
 fn filesystem(machine: &Machine) -> String {
     let filesystem = &machine.filesystem;
     let device = filesystem.device.as_deref().map(|device| format!(" on {device}")).unwrap_or_default();
-    let spinning = if filesystem.rotational == Some(true) { ", rotational by its own word" } else { "" };
-    let ahead = filesystem.read_ahead_kib.map(|kib| format!(", reads {} ahead", bytes(kib as f64 * 1024.0)));
+    let spinning = if filesystem.rotational == Some(true) { ", reported as rotational" } else { "" };
+    let ahead = filesystem.read_ahead_kib.map(|kib| format!(", read-ahead {}", bytes(kib as f64 * 1024.0)));
     let ahead = ahead.unwrap_or_default();
     format!("{}{device}{spinning}{ahead} ({})", filesystem.kind, filesystem.options)
 }
@@ -214,7 +214,7 @@ pub(crate) fn engine_settings(study: &Study<'_>) -> Vec<Grid> {
     let topics = distinct(setups.iter().flat_map(|one| one.settings.iter().map(|s| s.topic.as_str())));
     let (options, lab): (Vec<&str>, Vec<&str>) = topics.into_iter().partition(|topic| *topic == OPTIONS);
     let mut grids = vec![of_topics(&setups, &lab, "")];
-    grids.extend((!options.is_empty()).then(|| of_topics(&setups, &options, "Options of their own")));
+    grids.extend((!options.is_empty()).then(|| of_topics(&setups, &options, "Options of each engine")));
     grids.extend(engine_files(study, &setups));
     if lab.is_empty() && options.is_empty() { Vec::new() } else { grids }
 }
@@ -238,7 +238,7 @@ fn engine_files(study: &Study<'_>, setups: &[SetUp<'_>]) -> Option<Grid> {
         of_setup(one, facts.iter().map(|(_, fact)| GridCell::words(of_files(study, one.named, *fact))))
     };
     let heads: Vec<&str> = facts.iter().map(|(head, _)| *head).collect();
-    (!facts.is_empty()).then(|| by_setup("Files that have their code", &heads, setups.iter().map(row).collect()))
+    (!facts.is_empty()).then(|| by_setup("Files with the engines' code", &heads, setups.iter().map(row).collect()))
 }
 
 fn of_setup(one: &SetUp<'_>, cells: impl Iterator<Item = GridCell>) -> GridRow {

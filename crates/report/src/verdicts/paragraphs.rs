@@ -105,18 +105,18 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
     let many = groups.iter().any(many_of);
     let detect = per_cent(terms.detect);
     let family = match question {
-        Question::Ranking => "neighbours",
+        Question::Ranking => "neighbouring pairs",
         Question::Difference => "pairs",
     };
     let of_cpu_time = groups.iter().any(|group| group.figure() == VerdictFigure::CpuTime);
     let has_marks = groups.iter().any(|group| (many_of(group) || has_ends) && group.has_reservations());
     [
         of_cpu_time.then(|| CPU_TIME.to_owned()),
-        many.then(|| format!("> faster; ≈ the same within {detect} %; ? cannot tell.")),
+        many.then(|| format!("2.00x > twice as fast as the next; ≈ the same within {detect} %; ? cannot tell.")),
         Some(
             "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned(),
         ),
-        many.then(|| format!("It is adjusted so that verdicts of all {family} of one work hold together (Holm).")),
+        many.then(|| format!("It is adjusted for all {family} under one heading (Holm).")),
         (has_ends && question == Question::Ranking)
             .then(|| "The interval of the first and the last setup is adjusted for all pairs.".to_owned()),
         (terms.looks == Looks::AfterEach).then(|| "It is valid although the run could end early.".to_owned()),

@@ -16,7 +16,7 @@ pub(super) static OVERWRITE: WorkloadProfile =
     WorkloadProfile { writer: Some(&Update), ..WorkloadProfile::new(WorkloadName::Overwrite, "update random records") };
 pub(super) static OVERWRITE_SOME: WorkloadProfile = WorkloadProfile {
     name: WorkloadName::OverwriteSome,
-    summary: "update random records, as many as a tenth of the database has",
+    summary: "update random records, a tenth as many as the database has",
     ends_by_part: true,
     ..OVERWRITE
 };
