@@ -59,8 +59,8 @@ __attribute__((format(printf, 2, 3))) static void say(kvdyno_text *text, const c
     va_end(arguments);
 }
 
-/* R Called first, and alone: is the engine there, and in which version? An adapter that loads its engine's library at
- * run time does so here, from `library` if that is not NULL. This engine is built in. */
+/* R Called before anything is opened: is the engine there, and in which version? An adapter that loads its engine's
+ * library at run time does so here, from `library` if that is not NULL. This engine is built in. */
 static kvdyno_status skeleton_probe(const char *library, kvdyno_text *version, kvdyno_text *error)
 {
     if (library) {

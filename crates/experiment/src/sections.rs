@@ -133,7 +133,7 @@ pub struct RunSection {
     /// Gets in one read-only transaction, for `readrandom`.
     #[key(default = Count(1))]
     pub reads_per_transaction: Count<1, 1_000_000>,
-    /// Mix of the workload `mix`.
+    /// Operations of the workload `mix`, with their weights in percent.
     #[key(absent = "required by `mix`; other workloads have their own")]
     pub mix: Option<OperationMix>,
     /// Cursor steps after the seek of each range.

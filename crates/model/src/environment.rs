@@ -14,7 +14,7 @@ pub struct EnvironmentSection {
     /// CPUs of a trial: a number of CPUs, or a list such as `0-3,8`; CPU 5 alone is `5-5`.
     #[key(absent = "all that kvdyno may use")]
     pub cpus: Option<Cpus>,
-    /// Use of all hardware threads of each core, or of one.
+    /// Hyperthreads: `off` uses one hardware thread of each core, `on` all of them.
     #[key(absent = "as `cpus` selects them")]
     pub smt: Option<Smt>,
     /// NUMA policy of memory: `local`, `interleave`, `interleave:NODES`, `bind:NODES` or `preferred:NODE`.

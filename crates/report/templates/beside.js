@@ -131,8 +131,9 @@
                     "`kvdyno report` of that folder writes it anew.",
             );
         }
-        const same = (one) =>
-            there.find((other) => IDENTITY.every((column) => one[column] === other[column]) && work(one) === work(other));
+        const isSame = (one, other) =>
+            IDENTITY.every((column) => one[column] === other[column]) && work(one) === work(other);
+        const same = (one) => there.find((other) => isSame(one, other));
         const pairs = here.map((one) => [one, same(one)]).filter(([, other]) => other);
         if (!pairs.length) return refuse(`${name} has no cell of the same setup, work and number of clients.`);
         const differs = (pair) => {

@@ -112,6 +112,8 @@ fn table(title: &str, grid: &Grid, screen: Screen) -> String {
     let note = grid.note();
     if !note.is_empty() {
         text.push('\n');
+        // As wide as the table may be, also where no terminal says how wide that is.
+        let screen = Screen { width: Some(screen.columns()), ..screen };
         text.push_str(&note.split('\n').map(|line| screen.broken(line, "")).collect::<Vec<_>>().join("\n"));
     }
     text

@@ -56,6 +56,6 @@ const OF_KINDS: &str = "data, log, preallocated: the blocks of the database; pre
                         yet written.";
 
 const NOTE: &str = "Bytes for each byte of keys and values, from opening the database to closing it. calls: through \
-                    read and write\ncalls; if the engine maps its files, pages read in and pages made dirty. amp.: on \
-                    the database's own device; where\nit has none, what the kernel charged to the worker. space, \
-                    apparent: blocks and lengths of the files for each byte of\nthe records in them.";
+                    read and write calls; if the engine maps its files, pages read in and pages made dirty. amp.: on \
+                    the database's own device; where it has none, what the kernel charged to the worker. space, \
+                    apparent: blocks and lengths of the files for each byte of the records in them.";

@@ -28,4 +28,4 @@ pub(super) fn note_settling(grid: &mut Grid) {
 }
 
 const NOTE: &str = "Of the measured part: operations of the clients that the workload is about, CPU time of the worker \
-                    for each,\nits context switches, and its CPU time over time (100 %: one processor).";
+                    for each, its context switches, and its CPU time over time (100 %: one processor).";

@@ -124,15 +124,17 @@ impl<'r> VerdictGroup<'_, 'r> {
         said(self.compared, &pairing.comparison) + &against + &procedure(&pairing.comparison)
     }
 
-    /// A line for each thing that speaks against figures of some of its setups: `‡ bdb, rocksdb: was not steady`.
+    /// A line for each thing that speaks against figures of some of its setups: `‡ bdb, rocksdb: were not steady`.
     pub(crate) fn reservations(&self, setups: &[usize]) -> Vec<String> {
-        let of = |index: &usize| self.weaknesses(*index).map(|weakness| &*weakness.of_one).collect::<Vec<&str>>();
-        let all = distinct(setups.iter().flat_map(of));
-        let line = |words: &str| {
-            let names = setups.iter().filter(|index| of(index).contains(&words)).map(|index| self.name(*index));
-            format!("{RESERVATION} {}: {words}", names.collect::<Vec<_>>().join(", "))
+        let line = |weakness: &Weakness| {
+            let has = |index: &&usize| self.weaknesses(**index).any(|other| other == weakness);
+            let names: Vec<&str> = setups.iter().filter(has).map(|index| self.name(*index)).collect();
+            let of_several = weakness.of_both.as_ref().filter(|_| names.len() > 1);
+            let is_of_all = names.len() == setups.len() && names.len() > 2;
+            let names = if is_of_all { "all".to_owned() } else { names.join(", ") };
+            format!("{RESERVATION} {names}: {}", of_several.unwrap_or(&weakness.of_one))
         };
-        all.into_iter().map(line).collect()
+        distinct(setups.iter().flat_map(|index| self.weaknesses(*index))).into_iter().map(line).collect()
     }
 
     /// Whether any of its setups has some.

@@ -112,7 +112,9 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
     let has_marks = groups.iter().any(|group| (many_of(group) || has_ends) && group.has_reservations());
     [
         of_cpu_time.then(|| CPU_TIME.to_owned()),
-        many.then(|| format!("2.00x > twice as fast as the next; ≈ the same within {detect} %; ? cannot tell.")),
+        many.then(|| {
+            format!("> faster than the next, by the factor before it; ≈ the same within {detect} %; ? cannot tell.")
+        }),
         Some(
             "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned(),
         ),

@@ -27,7 +27,7 @@ pub(super) static FWD_RANGE: WorkloadProfile = WorkloadProfile {
 pub(super) static REV_RANGE: WorkloadProfile = WorkloadProfile {
     reader: Some(&ReadRange { backward: true }),
     reads_in_order: true,
-    ..WorkloadProfile::new(WorkloadName::RevRange, "fwdrange against key order")
+    ..WorkloadProfile::new(WorkloadName::RevRange, "seek random records, each time read some that precede in key order")
 };
 pub(super) static FWD_RANGE_WHILE_WRITING: WorkloadProfile = WorkloadProfile {
     name: WorkloadName::FwdRangeWhileWriting,
