@@ -394,16 +394,18 @@ async function namesStay(page, name) {
 // A4 on its side, without its margins: 273 mm.
 const PAPER = { width: 1032, height: 703 };
 
-// Everything but the library's notices is unfolded, and nothing is cut.
+// Everything but the library's notices and statistics of trials is unfolded, and nothing is cut.
 async function paper(page, name) {
     const before = page.viewportSize();
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize(PAPER);
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     const [folded, notices] = await page.evaluate(() =>
-        ["main", "footer"].map((part) => document.querySelectorAll(`${part} details:not([open])`).length),
+        ["main", "footer"].map((part) => document.querySelectorAll(`${part} details:not([open], .on-screen)`).length),
     );
     check(`${name}: paper is unfolded`, folded === 0 && notices === 2, `${folded} ${notices}`);
+    const own = page.locator("main details.on-screen").first();
+    check(`${name}: statistics of trials are not printed`, (await own.count()) === 1 && !(await own.isVisible()));
     const cut = await page.evaluate(() =>
         [...document.querySelectorAll("main table, main pre, main li, main dd, main svg")]
             .filter((it) => it.getClientRects().length && it.getBoundingClientRect().right > innerWidth + 1)

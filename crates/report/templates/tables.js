@@ -1,10 +1,10 @@
 // Tables that sort, filter and are copied; files that the page carries.
 "use strict";
 (() => {
-    // Paper cannot open what is folded; the notices of the library are no part of a report.
+    // Paper cannot open what is folded; the notices of the library are no part of a report, and some is too long.
     let opened = [];
     addEventListener("beforeprint", () => {
-        opened = [...document.querySelectorAll("main details:not([open])")];
+        opened = [...document.querySelectorAll("main details:not([open], .on-screen)")];
         opened.forEach((it) => (it.open = true));
     });
     addEventListener("afterprint", () => opened.forEach((it) => (it.open = false)));
