@@ -1,5 +1,7 @@
 //! Tables on terminals of several widths: nothing is longer than a line, and no figure is broken.
 
+use std::collections::BTreeSet;
+
 use crate::support;
 use kvdyno_model::VerdictFigure;
 use kvdyno_report::{Diff, Format, Screen, against, render_on};
@@ -75,7 +77,7 @@ fn colours_take_no_room() {
 }
 
 /// A change that made two engines slower, as `kvdyno diff` tells it.
-fn diff() -> String {
+fn diff(format: Format) -> String {
     let folder = tempfile::tempdir().unwrap();
     let results = ["monday", "friday"].map(|name| support::write(&folder.path().join(name), 3));
     for mut result in results[1].results().unwrap() {
@@ -85,8 +87,19 @@ fn diff() -> String {
         }
     }
     let terms = (0.03, VerdictFigure::Throughput);
-    let text = Diff::of_folders(&results[0], &results[1], terms, false).unwrap().render(Format::Table);
+    let text = Diff::of_folders(&results[0], &results[1], terms, false).unwrap().render(format);
     text.replace(&format!("{}/", folder.path().display()), "")
+}
+
+/// Reads and writes of one work are two figures, for people and for what tracks them by their names.
+#[test]
+fn each_figure_of_a_diff_has_a_name_of_its_own() {
+    let json: serde_json::Value = serde_json::from_str(&diff(Format::Json)).unwrap();
+    let names: Vec<&str> = json.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:#?}");
+    assert!(names.iter().any(|name| name.ends_with("1 writer, throughput of reads: lmdb (monday)")), "{names:#?}");
+    let text = diff(Format::Markdown);
+    assert!(text.contains("| throughput of writes |") && text.contains("by throughput of writes: "), "{text}");
 }
 
 fn beside(width: Option<usize>) -> String {
@@ -104,7 +117,7 @@ fn is_whole(text: &str, widest: &str, width: usize) {
 
 #[test]
 fn a_diff_at_each_width() {
-    let widest = diff();
+    let widest = diff(Format::Table);
     for width in WIDTHS {
         let text = Screen { width: Some(width), colour: false }.fitted(&widest);
         is_whole(&text, &widest, width);

@@ -25,16 +25,15 @@ pub(super) fn render(diff: &Diff) -> String {
 }
 
 fn entries(cell: &DiffCell) -> [BenchmarkEntry; 3] {
-    let figure_name = cell.compared.figure().name();
     let figure = |side: &DiffSide| BenchmarkEntry {
-        name: format!("{}, {figure_name}: {}", cell.work, side.name),
+        name: format!("{}, {}: {}", cell.work, cell.figure, side.name),
         unit: cell.unit,
         value: side.figure,
         range: side.half_width.map_or(String::new(), |half| format!("± {:.1} %", 100.0 * half)),
         extra: side.described(),
     };
     let ratio = BenchmarkEntry {
-        name: format!("{}, {figure_name}: {} over {}", cell.work, cell.after.name, cell.before.name),
+        name: format!("{}, {}: {} over {}", cell.work, cell.figure, cell.after.name, cell.before.name),
         unit: "ratio",
         value: cell.comparison.ratio,
         range: cell.comparison.interval().map_or(String::new(), |(low, high)| format!("{low:.4} to {high:.4}")),

@@ -22,7 +22,8 @@ pub(super) fn render(diff: &Diff) -> String {
     text.push('\n');
     text.extend(diff.notes.iter().map(|note| format!("- {}\n", markdown(note))));
     text.push_str(&format!("{}\n\n", markdown(&interval(diff))));
-    let sentence = |cell: &DiffCell| format!("- {}: {}\n", markdown(&cell.work), markdown(&said(cell)));
+    let sentence =
+        |cell: &DiffCell| format!("- {}, by {}: {}\n", markdown(&cell.work), cell.figure, markdown(&said(cell)));
     text.push_str(&folded("Sentences", &diff.cells.iter().map(sentence).collect::<String>()));
     text.push_str(&folded("The command that repeats it", &shell(&diff.anywhere)));
     text.trim_end().to_owned() + "\n"
@@ -41,7 +42,7 @@ fn row(cell: &DiffCell) -> String {
     let fields = [
         cell.after.name.clone(),
         cell.work.clone(),
-        cell.compared.figure().name().to_owned(),
+        cell.figure.clone(),
         figure(&cell.before),
         figure(&cell.after),
         change,

@@ -57,6 +57,8 @@ struct DiffCell {
     work: String,
     /// The aspect of the work that is compared.
     compared: Aspect,
+    /// Its name; it has the side if the work has both: `throughput of reads`.
+    figure: String,
     /// The sentence of the same cell by another aspect whose verdict is the opposite.
     against: Option<String>,
     before: DiffSide,
@@ -385,8 +387,17 @@ fn diff_cells(
         let other = others.find(|(_, other)| other.comparison.contradicts(&cell.comparison));
         other.map(|(_, other)| text::against(cell, other))
     };
-    let against: Vec<Option<String>> = cells.iter().map(against).collect();
-    cells.into_iter().zip(against).map(|((_, cell), against)| DiffCell { against, ..cell }).collect()
+    let figure = |(index, cell): &(usize, DiffCell)| {
+        let of_other_side = |compared: Aspect| compared != cell.compared && compared.figure() == cell.compared.figure();
+        let has_sides = cells.iter().any(|(other, one)| other == index && of_other_side(one.compared));
+        match cell.compared {
+            Aspect::Throughput(side) if has_sides => format!("{} of {side}", cell.compared.figure().name()),
+            compared => compared.figure().name().to_owned(),
+        }
+    };
+    let named: Vec<_> = cells.iter().map(|cell| (against(cell), figure(cell))).collect();
+    let named = cells.into_iter().zip(named);
+    named.map(|((_, cell), (against, figure))| DiffCell { against, figure, ..cell }).collect()
 }
 
 fn diff_cell(
@@ -414,6 +425,7 @@ fn diff_cell(
     DiffCell {
         work: work(&before.key),
         compared,
+        figure: String::new(),
         against: None,
         before: side(before, sources[0]),
         after: side(after, sources[1]),

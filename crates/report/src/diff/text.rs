@@ -51,7 +51,7 @@ fn line(diff: &Diff, cell: &DiffCell) -> String {
         _ if cell.compared.figure() != diff.figure => String::new(),
         _ => format!(": {}", cell.verdict()),
     };
-    format!("{}, by {}: {}{end}", cell.work, cell.compared.figure().name(), said(cell))
+    format!("{}, by {}: {}{end}", cell.work, cell.figure, said(cell))
 }
 
 /// The comparison in a sentence, with what speaks against it.
