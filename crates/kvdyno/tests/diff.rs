@@ -61,13 +61,12 @@ impl SlowLab {
         self.0.run_with(&[&["diff", before, after][..], &usual, more].concat())
     }
 
-    /// The verdict of six repeats, whatever others took of the machine meanwhile; at once, if they took nothing.
+    /// The verdict of six repeats, whatever others took of the machine meanwhile.
     #[track_caller]
     fn verdict(&self, before: &str, after: &str, more: &[&str], code: i32) -> Ran {
-        let ran = self.diff(before, after, &[&["--repeat", "6"], more].concat());
-        if !self.0.without_interference("results") {
-            ran.exits(code);
-        }
+        self.diff(before, after, &[&["--repeat", "6"], more].concat()).is_whole();
+        self.0.without_interference("results");
+        self.0.has_steady_figures("results");
         let ran = self.0.run(["diff", "--resume", "results"]);
         ran.exits(code);
         ran
@@ -82,6 +81,7 @@ impl SlowLab {
             self.0.run_with(&[&["compare", setup, "--out", folder][..], &usual, readers, workload, more].concat());
         ran.exits(0);
         self.0.without_interference(folder);
+        self.0.has_steady_figures(folder);
         self
     }
 }

@@ -22,6 +22,11 @@ pub fn of_the_rest(all: usize, named: usize, words: impl FnOnce(usize) -> String
     all.checked_sub(named).filter(|rest| *rest > 0).map(words).unwrap_or_default()
 }
 
+/// `* 1.2 M`: words behind their mark; the words alone if the mark is empty.
+pub fn marked(mark: &str, words: &str) -> String {
+    format!("{mark} {words}").trim_start().to_owned()
+}
+
 /// `Reads` of `reads`.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();

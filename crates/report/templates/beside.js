@@ -131,18 +131,22 @@
                     "`kvdyno report` of that folder writes it anew.",
             );
         }
-        const isSame = (one, other) =>
-            IDENTITY.every((column) => one[column] === other[column]) && work(one) === work(other);
-        const same = (one) => there.find((other) => isSame(one, other));
-        const pairs = here.map((one) => [one, same(one)]).filter(([, other]) => other);
-        if (!pairs.length) return refuse(`${name} has no cell of the same setup, work and number of clients.`);
-        const differs = (pair) => {
-            const [here, there] = pair.map(settings);
+        const isNamedAlike = (one, other) => IDENTITY.every((column) => one[column] === other[column]);
+        const paired = (isPair) =>
+            here.map((one) => [one, there.find((other) => isPair(one, other))]).filter(([, other]) => other);
+        const differs = (pair, of = settings) => {
+            const [here, there] = pair.map(of);
             return [...new Set([...here.keys(), ...there.keys()])]
                 .filter((key) => here.get(key) !== there.get(key))
                 .map((key) => `≠ ${key}: ${here.get(key) || "–"} here, ${there.get(key) || "–"} there`)
                 .join("; ");
         };
+        const pairs = paired((one, other) => isNamedAlike(one, other) && work(one) === work(other));
+        if (!pairs.length) {
+            const [nearest] = paired(isNamedAlike);
+            const why = nearest ? ` ${differs(nearest, (cell) => new Map(keysOf(cell)))}.` : "";
+            return refuse(`${name} has no cell of the same setup, work and number of clients.${why}`);
+        }
         const row = ([one, other]) => [
             one.engine,
             [one.variant, one.phase === "load" ? "load" : "", one.workload].filter(Boolean).join(" "),

@@ -236,7 +236,7 @@ impl fmt::Display for Unsure {
                 write!(f, "{rounds} rounds in which both were on each copy, and {needed} are needed")
             }
             Unsure::TooWide => f.write_str("the interval is too wide"),
-            Unsure::TooManyPairs => f.write_str("decided alone, but not after adjustment for the number of pairs"),
+            Unsure::TooManyPairs => f.write_str("undecided after adjustment for the number of pairs"),
             Unsure::Failed => f.write_str("a trial failed"),
             Unsure::NotAudited => f.write_str("what was written was not read back"),
             Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),

@@ -4,7 +4,7 @@
 use kvdyno_analysis::verdicts::{Question, RivalRank, ranks_so_far};
 use kvdyno_analysis::{CellKey, Estimate};
 use kvdyno_experiment::LabSection;
-use kvdyno_model::text::{duration, short_rate};
+use kvdyno_model::text::{duration, marked, short_rate};
 use kvdyno_results::{ClientKind, Percentile, Phase, Side, TrialKey, TrialResult};
 use kvdyno_run::{Live, SoFar};
 
@@ -109,8 +109,8 @@ impl LiveCells {
         let mut changes: Vec<u64> = self.cells.iter().map(|cell| cell.changed).collect();
         changes.sort_unstable();
         let oldest = changes[changes.len().saturating_sub(shown)];
-        let marked = |cell: &LiveCell| cell.row([Side::Reads, Side::Writes].map(|side| self.mark(&cell.key, side)));
-        let rows: Vec<Row> = self.cells.iter().filter(|cell| cell.changed >= oldest).map(marked).collect();
+        let row = |cell: &LiveCell| cell.row([Side::Reads, Side::Writes].map(|side| self.mark(&cell.key, side)));
+        let rows: Vec<Row> = self.cells.iter().filter(|cell| cell.changed >= oldest).map(row).collect();
         let legend = (!self.ranks.is_empty()).then(|| cut(&format!("so far: {}", RivalRank::LEGEND), width));
         laid_out(&rows, width).into_iter().chain(legend).collect()
     }
@@ -180,9 +180,7 @@ impl LiveCell {
             let estimate = Estimate::from_repeats(&rates);
             let half = estimate.as_ref().and_then(|it| Some((it.high? - it.low?) / 2.0 / it.value));
             [
-                estimate
-                    .map(|it| format!("{mark} {}", short_rate(it.value)).trim_start().to_owned())
-                    .unwrap_or_default(),
+                estimate.map(|it| marked(mark, &short_rate(it.value))).unwrap_or_default(),
                 half.map(percent).unwrap_or_default(),
                 p99.map(|ns| duration(ns as f64)).unwrap_or_default(),
             ]

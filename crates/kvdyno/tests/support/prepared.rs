@@ -1,6 +1,7 @@
 //! Results that were measured, made to be those of another machine or moment: what others took of this one meanwhile
 //! is not what a test is about.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,12 +42,10 @@ impl Lab {
     /// Gives the runs of set-up `to` the figures that those of `from` have in the same repeat.
     pub fn gives_figures_of(&self, folder: &str, from: &str, to: &str) {
         let of = |setup: &str| {
-            let trials = fs::read_dir(self.path(folder).join("trials")).unwrap().flatten();
-            let mut results: Vec<(PathBuf, Value)> =
-                trials.map(|trial| trial.path().join("result.json")).map(|file| (file.clone(), read(&file))).collect();
-            results.retain(|(_, result)| result["trial"]["engine"] == setup && result["trial"]["phase"] == "run");
-            results.sort_by_key(|(_, result)| result["trial"]["repeat"].as_u64());
-            results
+            let mut runs = self.runs(folder);
+            runs.retain(|(_, result)| result["trial"]["engine"] == setup);
+            runs.sort_by_key(|(_, result)| result["trial"]["repeat"].as_u64());
+            runs
         };
         let (given, taken) = (of(from), of(to));
         assert!(
@@ -55,17 +54,33 @@ impl Lab {
             given.len(),
             taken.len()
         );
-        for ((_, given), (file, mut result)) in given.into_iter().zip(taken) {
-            for key in ["window", "cpu", "operations", "os"] {
-                result[key] = given[key].clone();
-            }
-            for key in ["slept", "duets", "duet_slices", "background_beside"] {
-                if let Some(figure) = given["design"].get(key) {
-                    result["design"][key] = figure.clone();
-                }
-            }
-            fs::write(&file, result.to_string()).unwrap();
+        for ((_, given), (file, taken)) in given.iter().zip(taken) {
+            write_with_figures_of(given, &file, taken);
         }
+    }
+
+    /// Gives all repeats of each run the figures of the repeat with the median rate: on a machine that does something
+    /// else a single one may be ten times slower than the others.
+    pub fn has_steady_figures(&self, folder: &str) {
+        let mut runs: BTreeMap<String, Vec<(PathBuf, Value)>> = BTreeMap::new();
+        for (file, result) in self.runs(folder) {
+            let keys = ["engine", "workload", "readers", "writers"].map(|key| result["trial"][key].to_string());
+            runs.entry(keys.join(" ")).or_default().push((file, result));
+        }
+        let rate = |result: &Value| result["operations"][0]["operations_per_s"].as_f64().unwrap();
+        for mut repeats in runs.into_values() {
+            repeats.sort_by(|(_, one), (_, other)| rate(one).total_cmp(&rate(other)));
+            let median = repeats[repeats.len() / 2].1.clone();
+            repeats.into_iter().for_each(|(file, result)| write_with_figures_of(&median, &file, result));
+        }
+    }
+
+    /// The results of the runs of a folder, with their files.
+    fn runs(&self, folder: &str) -> Vec<(PathBuf, Value)> {
+        let trials = fs::read_dir(self.path(folder).join("trials")).unwrap().flatten();
+        let files = trials.map(|trial| trial.path().join("result.json"));
+        let results = files.filter(|file| file.is_file()).map(|file| (file.clone(), read(&file)));
+        results.filter(|(_, result)| result["trial"]["phase"] == "run").collect()
     }
 
     /// Takes back all repeats after the first `count`, and that any was done again.
@@ -87,4 +102,17 @@ impl Lab {
 
 fn read(file: &Path) -> Value {
     serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
+}
+
+/// Writes a result with the figures that another has.
+fn write_with_figures_of(given: &Value, file: &Path, mut result: Value) {
+    for key in ["window", "cpu", "operations", "os"] {
+        result[key] = given[key].clone();
+    }
+    for key in ["slept", "duets", "duet_slices", "background_beside"] {
+        if let Some(figure) = given["design"].get(key) {
+            result["design"][key] = figure.clone();
+        }
+    }
+    fs::write(file, result.to_string()).unwrap();
 }

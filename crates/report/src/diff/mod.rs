@@ -464,13 +464,15 @@ impl DiffCell {
     fn changed_settings(&self) -> Vec<String> {
         let (Some(before), Some(after)) = (&self.before.engine, &self.after.engine) else { return Vec::new() };
         let name = |setting: &Setting| (setting.topic.clone(), setting.name.clone());
-        let value = |engine: &EngineFacts, wanted: &(String, String)| {
-            engine.settings.iter().find(|setting| name(setting) == *wanted).map(|setting| setting.value.clone())
+        // An engine may say a setting of one name several times.
+        let values = |engine: &EngineFacts, wanted: &(String, String)| {
+            let of_name = engine.settings.iter().filter(|setting| name(setting) == *wanted);
+            of_name.map(|setting| setting.value.clone()).collect::<Vec<_>>().join(", ")
         };
         let change = |wanted: &(String, String)| {
-            let [was, is] = [before, after].map(|engine| value(engine, wanted));
-            let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
-            (was != is).then(|| format!("{}: {} before, {} after", wanted.1, known(&was), known(&is)))
+            let [was, is] = [before, after].map(|engine| values(engine, wanted));
+            let known = |values: String| if values.is_empty() { "absent".to_owned() } else { values };
+            (was != is).then(|| format!("{}: {} before, {} after", wanted.1, known(was), known(is)))
         };
         distinct(before.settings.iter().chain(&after.settings).map(name)).iter().filter_map(change).collect()
     }

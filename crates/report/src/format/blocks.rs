@@ -1,7 +1,7 @@
 //! A table that is wider than the terminal becomes several blocks: the columns that fit, then the next, each with the
 //! names of the rows before them. No figure is ever broken; names that leave no room for one lose their middle.
 
-use kvdyno_model::text::plain;
+use kvdyno_model::text::{self, plain};
 
 use crate::grid::{ColumnGroup, Content, Grid, GridCell};
 
@@ -13,11 +13,7 @@ const SHORTEST_NAME: usize = 8;
 
 /// The words of a field, with its mark.
 pub(super) fn marked(cell: &GridCell) -> String {
-    let words = plain(&cell.content.to_string());
-    match cell.emphasis.mark() {
-        "" => words,
-        mark => format!("{mark} {words}"),
-    }
+    text::marked(cell.emphasis.mark(), &plain(&cell.content.to_string()))
 }
 
 /// The blocks of a table. The reason of a failure stands in the first; in the others there is its first word.
