@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use kvdyno_model::{Compression, Durability};
-use kvdyno_results::{AgainstCpuTime, Audit, Machine, OpKind, Operations, Pacing, Phase, Side, TrialResult};
+use kvdyno_results::{AgainstCpuTime, Audit, Commits, Machine, OpKind, Operations, Pacing, Phase, Side, TrialResult};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
@@ -129,6 +129,8 @@ pub enum Doubt {
         /// Bytes of keys and values.
         acknowledged: u64,
     },
+    /// Writes were acknowledged at durability `commit`, and the device was flushed too seldom.
+    NotSynced(Commits),
     /// Operations were to come at a rate, and the clients fell behind.
     RateNotKept {
         /// Kind of operation.
@@ -216,6 +218,11 @@ impl fmt::Display for Doubt {
                 "{acknowledged} bytes of writes were acknowledged, but nothing was written: not by the worker to any \
                  file, and not to the device."
             ),
+            Doubt::NotSynced(Commits { commits, clients, flushes }) => write!(
+                f,
+                "{commits} commits of {clients} clients were acknowledged as durable, but the device was flushed only \
+                 {flushes} times, by whomever."
+            ),
             Doubt::RateNotKept { kind, behind_s, allowed_s } => write!(
                 f,
                 "The rate of {kind} operations was not kept: at the end a client was {behind_s:.2} s behind, and more \
@@ -273,6 +280,7 @@ impl Doubt {
                 Some(Weakness::new("stored less than its values take", "stored less than their values take"))
             }
             Doubt::WrittenNowhere { .. } => alike("wrote nothing anywhere"),
+            Doubt::NotSynced(_) => alike("acknowledged commits that were not synced"),
             Doubt::DirtyWhenFrozen { .. } => alike("left data that the kernel may have written in slices of others")
                 .map(|one| Weakness { side: Some(Side::Writes), ..one }),
             Doubt::DriverDominates { .. }
@@ -305,6 +313,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         dirty_when_frozen(result),
         result.against_cpu_time().map(|why| Doubt::DuetNotCompared { why }),
         written_nowhere(result),
+        not_synced(result),
     ];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
         let limited = result.workload.is_paced(o.side());
@@ -401,6 +410,12 @@ fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
         os.write_bytes == Some(0) && os.fs_out_ops == 0 && os.device.as_ref().is_none_or(|it| it.write_bytes == 0);
     let acknowledged = result.user_bytes_written;
     (keeps && counted && nothing && acknowledged > 0).then_some(Doubt::WrittenNowhere { acknowledged })
+}
+
+/// A device of the database's own fails the trial instead.
+fn not_synced(result: &TrialResult) -> Option<Doubt> {
+    let keeps = result.audit.as_ref().is_some_and(|audit| !audit.volatile);
+    result.commits().filter(|commits| keeps && commits.are_unsynced()).map(Doubt::NotSynced)
 }
 
 /// The driver's cost is known for a `get` only.

@@ -6,8 +6,9 @@ use std::io;
 use kvdyno_engine::guarded;
 
 use crate::bench::Relaunch;
-use crate::checks::{checks, refusals};
+use crate::checks::{checks, refusals, syncs};
 use crate::finding::{CheckVerdict, During, Finding};
+use crate::flushed_device::FlushedDevice;
 use crate::process::{Task, TaskKind, VERDICT};
 use crate::small_filesystem;
 
@@ -51,6 +52,8 @@ fn work(task: &Task, relaunch: Relaunch) -> Result<Result<(), Finding>, ChildErr
         TaskKind::Fill => small_filesystem::mount(&task.folder)
             .and_then(|()| task.bench(relaunch))
             .and_then(|bench| refusals::fill(&bench)),
+        TaskKind::Sync(level) => FlushedDevice::mount(&task.folder)
+            .and_then(|device| task.bench(relaunch).and_then(|bench| syncs::sync(&bench, &device, *level))),
         TaskKind::Refused(refused) => task.bench(relaunch).and_then(|bench| refused.run(&bench)),
         TaskKind::Reopen(refused) => task.bench(relaunch).and_then(|bench| refused.reopen(&bench)),
         TaskKind::Destroy(database) => {

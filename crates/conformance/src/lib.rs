@@ -12,6 +12,7 @@ mod check;
 mod checks;
 mod child;
 mod finding;
+mod flushed_device;
 mod known;
 mod process;
 mod reader;

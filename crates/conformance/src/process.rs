@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use kvdyno_engine::Durability;
 use kvdyno_environment::process::{self, Exit, WorkerProcess};
 use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub(crate) enum TaskKind {
     Read(ReaderTask),
     /// Have a small filesystem made full.
     Fill,
+    /// Write to a device whose flushes are counted, at this durability.
+    Sync(Durability),
     /// Write where writes are refused.
     Refused(RefusedTask),
     /// Open what such a process left.

@@ -1,5 +1,6 @@
 //! A small filesystem for one process, which the kernel removes when the process ends.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,14 +30,25 @@ fn mounted(folder: &Path) -> PathBuf {
 pub(crate) fn mount(folder: &Path) -> Result<(), Finding> {
     let mounted = mounted(folder);
     fs::create_dir_all(&mounted)?;
-    let refused = |error| Finding::NotApplicable(format!("a filesystem cannot be mounted here: {error}"));
+    have_mounts_of_its_own()?;
+    // Room for any engine's empty database, in memory.
+    mount_at("kvdyno-check", &mounted, "tmpfs", MountFlags::empty(), Some(c"size=256m")).map_err(refused)
+}
+
+/// Makes this thread's mounts, and those of threads that it starts later, invisible to all others.
+///
+/// # Errors
+/// If that is not allowed: the check does not apply.
+pub(crate) fn have_mounts_of_its_own() -> Result<(), Finding> {
     // SAFETY: this thread's view of the mounts becomes its own; file descriptors stay shared.
     unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.map_err(refused)?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(refused)?;
-    leave_to_other_namespaces()?;
-    // Room for any engine's empty database, in memory.
-    mount_at("kvdyno-check", &mounted, "tmpfs", MountFlags::empty(), Some(c"size=256m")).map_err(refused)
+    Ok(leave_to_other_namespaces()?)
+}
+
+fn refused(error: impl fmt::Display) -> Finding {
+    Finding::NotApplicable(format!("a filesystem cannot be mounted here: {error}"))
 }
 
 /// The small filesystem of this process.

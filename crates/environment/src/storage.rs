@@ -126,6 +126,11 @@ impl DeviceCounters {
         device_of(path, &mount_of(path)?)?.counters().map(Self)
     }
 
+    /// Flushes of its disk's write cache, where each sync must be one ([`Device::flushes`]).
+    pub fn flushes(&self) -> Option<u64> {
+        self.0.flushes
+    }
+
     /// Reads and writes of the device since `earlier`.
     pub fn since(&self, earlier: &Self) -> Device {
         let (now, then) = (&self.0, &earlier.0);
@@ -135,6 +140,7 @@ impl DeviceCounters {
             write_bytes: now.write_bytes.saturating_sub(then.write_bytes),
             reads: now.reads.saturating_sub(then.reads),
             writes: now.writes.saturating_sub(then.writes),
+            flushes: now.flushes.zip(then.flushes).map(|(now, then)| now.saturating_sub(then)),
         }
     }
 }

@@ -37,6 +37,7 @@ mod resume;
 mod roles;
 mod session_durability;
 mod support;
+mod syncs;
 mod terminal;
 mod transfer;
 mod updates;

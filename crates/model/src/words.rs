@@ -308,6 +308,8 @@ words! {
         WrongAnswer = "wrong-answer",
         /// A record that was acknowledged is not there any more, or older.
         LostWrite = "lost-write",
+        /// Writes were acknowledged at durability `commit`, and too few flushes reached the device.
+        NotSynced = "not-synced",
         /// The environment observed was not the one requested.
         Environment = "environment",
         /// Its counters cannot be true: somebody overwrote the memory that it shares with the lab.

@@ -273,6 +273,7 @@ pub(crate) fn reason(failure: &Failure) -> String {
         Kind::EngineError => "engine error",
         Kind::WrongAnswer => "wrong answer",
         Kind::LostWrite => "lost write",
+        Kind::NotSynced => "not synced",
         Kind::Environment => "not in the requested environment",
         Kind::Implausible => "implausible",
         Kind::LabError => "error of the lab",

@@ -26,6 +26,7 @@ mod resources;
 mod roles;
 mod saved_plan;
 mod series;
+mod syncs;
 mod trial_result;
 mod work_key;
 mod workload_facts;
@@ -49,6 +50,7 @@ pub use resources::ResourcePoint;
 pub use roles::{RoleFacts, RoleOperations};
 pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
+pub use syncs::Commits;
 pub use trial_result::{
     AnswerCounts, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey, TrialOutcome,
     TrialResult, Window,

@@ -78,11 +78,16 @@ pub struct Device {
     pub reads: u64,
     /// Write requests completed.
     pub writes: u64,
+    /// Flushes of its disk's write cache completed. Absent where a sync need not be one: the disk has no volatile
+    /// write cache, or writes through it (FUA), or the kernel keeps no such account of it; and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
 }
 
 impl Device {
     fn without(self, part: &Device) -> Device {
         Device {
+            flushes: self.flushes.map(|flushes| flushes.saturating_sub(part.flushes.unwrap_or(0))),
             read_bytes: self.read_bytes.saturating_sub(part.read_bytes),
             write_bytes: self.write_bytes.saturating_sub(part.write_bytes),
             reads: self.reads.saturating_sub(part.reads),

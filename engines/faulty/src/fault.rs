@@ -1,7 +1,7 @@
 //! Which fault, when it strikes, and what it does.
 
 use crate::store::{Blob, Store, Version};
-use kvdyno_abi::adapter::Error;
+use kvdyno_abi::adapter::{DurabilityLevel, Error};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
@@ -140,6 +140,12 @@ faults! {
     "unrepeated-read" UnrepeatedRead
     /// A session keeps the durability of its database, whatever level it was told.
     "weak-write" WeakWrite
+    /// A write at durability `commit` is acknowledged without a sync.
+    "unsynced-commit" UnsyncedCommit
+    /// The same, but a file that has nothing to do with it is synced.
+    "synced-elsewhere" SyncedElsewhere
+    /// At durability `periodic` the log is never synced.
+    "unsynced-log" UnsyncedLog
     /// A read takes 50 ms longer.
     "slow-get" SlowGet
     /// Before the first record and after the last one stands another, which nobody wrote.
@@ -228,6 +234,18 @@ impl Faults {
             ghost: Mutex::new(None),
             graves: Mutex::default(),
         }
+    }
+
+    /// The level at which a write is stored that is acknowledged at `level`.
+    pub fn stored_at(&self, level: DurabilityLevel) -> Result<DurabilityLevel, Error> {
+        if level == DurabilityLevel::Commit && self.strikes(Fault::UnsyncedCommit) {
+            return Ok(DurabilityLevel::Process);
+        }
+        if level == DurabilityLevel::Commit && self.strikes(Fault::SyncedElsewhere) {
+            File::open("/proc/self/exe")?.sync_all()?;
+            return Ok(DurabilityLevel::Process);
+        }
+        Ok(level)
     }
 
     /// Puts, inserts, deletes, read-modify-writes and steps of batches that have begun.

@@ -151,7 +151,11 @@ impl Engine for Faulty {
         sessions_can(config)?;
         let mut levels = config.session_durabilities().chain([config.durability().level()]);
         let logs = levels.any(|level| level > DurabilityLevel::None);
-        let mut store = Store::open(path, config.create(), config.durability(), logs, shares(config)?)?;
+        let durability = match config.durability() {
+            Durability::Periodic(_) if fault == Fault::UnsyncedLog => Durability::Process,
+            level => level,
+        };
+        let mut store = Store::open(path, config.create(), durability, logs, shares(config)?)?;
         if fault == Fault::UndeletedAtClose {
             store.remember_deleted();
         }
@@ -255,7 +259,7 @@ impl Faulty {
     /// The same, for writes of a level.
     fn writing_at(&self, level: DurabilityLevel) -> Result<RwLockWriteGuard<'_, Store>, Error> {
         let mut store = self.writing()?;
-        store.level = level;
+        store.level = self.faults.stored_at(level)?;
         Ok(store)
     }
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use kvdyno_model::{Arrival, Compression, Design, Durability};
-use kvdyno_results::{AuditFacts, CpuAccount, CpuFacts, DesignFacts, ReadBack};
+use kvdyno_results::{AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, OsFacts, ReadBack, WorkloadFacts};
 
 use super::*;
 use crate::testing::{failed, machine, result};
@@ -264,4 +264,28 @@ proptest! {
         result.os.cpu_pct = (110.0 * busy) as u64 + 1;
         prop_assert!(cpu_disagrees(&result).is_some());
     }
+}
+
+#[test]
+fn commits_that_no_flush_made_durable() {
+    let mut run = result("lmdb", 2, 1, 100_000.0);
+    run.operations[0].kind = OpKind::Put;
+    run.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
+    run.workload.durability = Durability::Commit;
+    let (commits, clients) = (run.operations[0].operations, u64::from(run.operations[0].threads));
+    let of = |flushes: Option<u64>, run: &TrialResult| {
+        let device = Some(Device { flushes, ..Device::default() });
+        sentences(&TrialResult { os: OsFacts { device, ..run.os.clone() }, ..run.clone() })
+    };
+    let enough = commits.div_ceil(clients) - 1;
+    assert_eq!((of(None, &run), of(Some(enough), &run)), (vec![], vec![]));
+    let expected = format!(
+        "{commits} commits of {clients} clients were acknowledged as durable, but the device was flushed only {} \
+         times, by whomever.",
+        enough - 1
+    );
+    assert_eq!(of(Some(enough - 1), &run), [expected]);
+    let weaker =
+        TrialResult { workload: WorkloadFacts { durability: Durability::Periodic, ..run.workload.clone() }, ..run };
+    assert_eq!(of(Some(0), &weaker), Vec::<String>::new());
 }

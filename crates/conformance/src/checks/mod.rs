@@ -16,6 +16,7 @@ mod session_durability;
 mod sessions;
 mod sizes;
 mod snapshots;
+pub(crate) mod syncs;
 
 use std::sync::LazyLock;
 
@@ -39,6 +40,7 @@ pub fn checks() -> &'static [Check] {
             processes::CHECKS,
             durability::CHECKS,
             session_durability::CHECKS,
+            syncs::CHECKS,
             refusals::CHECKS,
             options::CHECKS,
         ]

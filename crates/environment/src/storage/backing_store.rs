@@ -238,6 +238,11 @@ impl BackingStore {
         }
     }
 
+    /// Whether its device has nothing else on it: it was made, or given up, for this database.
+    pub fn has_own_device(&self) -> bool {
+        self.storage.is_made()
+    }
+
     /// KiB that a raw database takes of its file: the blocks ever written to. Unknown for a block device.
     pub fn device_kib(&self) -> Option<u64> {
         let made_of_file = self.storage == StorageKind::Raw && self.device.is_none();

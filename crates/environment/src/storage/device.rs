@@ -9,6 +9,9 @@ use crate::tree::{Tree, chosen};
 /// The unit of `stat`, independent of the device's own sector (`Documentation/block/stat.rst`).
 const SECTOR: u64 = 512;
 
+/// The place of the flushes completed in `stat`, since Linux 5.5.
+const FLUSHES: usize = 15;
+
 /// A disk or a partition of one.
 #[derive(Clone, Debug)]
 pub(super) struct BlockDevice {
@@ -48,7 +51,19 @@ impl BlockDevice {
         if self.queue("iostats") == Some(0) {
             return None;
         }
-        parse_stat(&self.name, &self.tree.text(self.folder.join("stat"))?)
+        let counters = parse_stat(&self.name, &self.tree.text(self.folder.join("stat"))?)?;
+        Some(Device { flushes: self.flushes(), ..counters })
+    }
+
+    /// Flushes of its disk's write cache since the machine started. The kernel counts them for whole disks, and not
+    /// for devices that pass requests on to others (`mq` is absent).
+    fn flushes(&self) -> Option<u64> {
+        let disk = self.disk()?;
+        let is_counted = disk.join("mq").is_dir();
+        let caches = self.tree.text(disk.join("queue/write_cache"))?.trim() == "write back";
+        let writes_through = self.queue("fua") != Some(0);
+        let stat = (is_counted && caches && !writes_through).then(|| self.tree.text(disk.join("stat")))??;
+        stat.split_whitespace().nth(FLUSHES)?.parse().ok()
     }
 
     /// Its I/O scheduler: `mq-deadline`, or `none`.
@@ -77,7 +92,7 @@ fn parse_stat(name: &str, text: &str) -> Option<Device> {
     let fields: Vec<u64> = text.split_whitespace().map(|field| field.parse().ok()).collect::<Option<_>>()?;
     let [reads, _, read_sectors, _, writes, _, write_sectors, ..] = fields[..] else { return None };
     let (read_bytes, write_bytes) = (read_sectors * SECTOR, write_sectors * SECTOR);
-    Some(Device { name: name.to_owned(), read_bytes, write_bytes, reads, writes })
+    Some(Device { name: name.to_owned(), read_bytes, write_bytes, reads, writes, flushes: None })
 }
 
 #[cfg(test)]
@@ -121,6 +136,28 @@ mod tests {
         let counters = partition.counters().unwrap();
         assert_eq!((counters.reads, counters.read_bytes), (53975, 4483082 * 512));
         assert_eq!((counters.writes, counters.write_bytes), (27834, 3224648 * 512));
+    }
+
+    #[test]
+    fn flushes_are_those_of_a_disk_that_must_be_flushed() {
+        let (root, tree) = machine();
+        let disk = root.path().join("sys/devices/pci0/sda");
+        let flushes = || BlockDevice::find(&tree, (8, 1)).unwrap().counters().unwrap().flushes;
+        assert_eq!(flushes(), None);
+        fs::create_dir(disk.join("mq")).unwrap();
+        fs::write(disk.join("stat"), format!("{STAT} 0 0 0 0 1077 5")).unwrap();
+        fs::write(disk.join("queue/write_cache"), "write back\n").unwrap();
+        fs::write(disk.join("queue/fua"), "0\n").unwrap();
+        assert_eq!(flushes(), Some(1077));
+        for (file, value) in [("queue/fua", "1\n"), ("queue/write_cache", "write through\n"), ("stat", STAT)] {
+            let before = fs::read(disk.join(file)).unwrap();
+            fs::write(disk.join(file), value).unwrap();
+            assert_eq!(flushes(), None, "{file}");
+            fs::write(disk.join(file), before).unwrap();
+        }
+        // Device mapper: what is flushed are the disks below it.
+        fs::remove_dir(disk.join("mq")).unwrap();
+        assert_eq!(flushes(), None);
     }
 
     #[test]

@@ -209,6 +209,7 @@ fn os(engine: &MadeUpEngine, wall_s: f64, (user, sys): (f64, f64)) -> OsFacts {
             write_bytes: engine.db_kib * 1540,
             reads: 2,
             writes: engine.db_kib / 64,
+            flushes: None,
         }),
         ..OsFacts::default()
     }

@@ -9,10 +9,11 @@ use kvdyno_environment::interference::are_waits_told;
 use kvdyno_environment::process::Exit;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_experiment::RunKey;
+use kvdyno_model::text;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 use kvdyno_results::{
-    AnswerCounts, AuditFacts, ClientKind, CpuFacts, EngineFacts, Failure, FailureKind, Interference,
+    AnswerCounts, AuditFacts, ClientKind, Commits, CpuFacts, EngineFacts, Failure, FailureKind, Interference,
     ObservedEnvironment, OsFacts, Phase, RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult,
     WorkloadFacts,
 };
@@ -77,7 +78,7 @@ pub(super) fn result(
     notes.extend(memory_notes(context, &watched.account));
     notes.extend(extras.bounds.notes(context));
     notes.extend(settling_notes(report.as_ref()));
-    TrialResult {
+    let result = TrialResult {
         schema: SCHEMA,
         trial: context.planned.key.clone(),
         engine: engine_facts(context, report.as_ref()),
@@ -101,7 +102,26 @@ pub(super) fn result(
         user_bytes_read: counted.user_bytes_read,
         statistics: report.map(|report| report.statistics).unwrap_or_default(),
         notes,
+    };
+    // Flushes of a device that others write to may be theirs: then it is a doubt.
+    let has_device = context.backing_store.has_own_device();
+    let promises = !context.setup.volatile && result.taints().next().is_none();
+    let is_judged = has_device && promises && is_plausible && result.is_finished();
+    match result.commits().filter(|commits| is_judged && commits.are_unsynced()) {
+        Some(commits) => TrialResult { outcome: not_synced(commits), ..result },
+        None => result,
     }
+}
+
+/// The failure of an engine that acknowledged more commits than the database's own device has flushes for.
+fn not_synced(Commits { commits, clients, flushes }: Commits) -> TrialOutcome {
+    let reason = format!(
+        "{} of {} were acknowledged as durable, and the database's device completed {}",
+        text::counted(commits, "commit"),
+        text::counted(clients, "client"),
+        text::counted_as(flushes, "flush", "flushes"),
+    );
+    TrialOutcome::Failed(Failure { kind: FailureKind::NotSynced, reason })
 }
 
 /// The CPU time of everything in the trial's group, which has ended.
