@@ -25,6 +25,11 @@ pub fn own_calls() -> Option<CallBytes> {
     procfs::process::Process::myself().and_then(|process| process.io()).ok().as_ref().map(call_bytes)
 }
 
+/// Bytes that this process has caused to be written to the storage so far; absent where the kernel does not say.
+pub fn own_written_bytes() -> Option<u64> {
+    procfs::process::Process::myself().and_then(|process| process.io()).ok().map(|io| io.write_bytes)
+}
+
 fn call_bytes(io: &procfs::process::Io) -> CallBytes {
     CallBytes { read: io.rchar, written: io.wchar }
 }

@@ -32,6 +32,7 @@ mod new_adapter;
 mod numa_guest;
 mod ownership;
 mod processes;
+mod put_off;
 mod results;
 mod resume;
 mod roles;

@@ -52,8 +52,8 @@ pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
 pub use syncs::Commits;
 pub use trial_result::{
-    AnswerCounts, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey, TrialOutcome,
-    TrialResult, Window,
+    AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey,
+    TrialOutcome, TrialResult, Window,
 };
 pub use work_key::WorkKey;
 pub use workload_facts::WorkloadFacts;

@@ -190,6 +190,20 @@ pub struct Window {
     /// The settling after it, where the workload asks for that (`overwriteandwait`), or for a load `[lab] settle`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settling: Option<Settling>,
+    /// The closing of the database, by the process that closed it last; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Closing>,
+}
+
+/// The closing of a database after the measured part.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Closing {
+    /// Duration, seconds.
+    pub seconds: f64,
+    /// CPU seconds of the process that closed it, user and system.
+    pub cpu_s: f64,
+    /// Bytes that it caused to be written to the storage (`write_bytes`); absent where the kernel does not say.
+    pub written_bytes: Option<u64>,
 }
 
 /// Bringing a database to rest after the measured part.
@@ -230,6 +244,17 @@ impl AnswerCounts {
 }
 
 impl TrialResult {
+    /// The part of the closing that is of the measured part and not of the warm-up, by their lengths, seconds. Trials
+    /// in slices are closed at once and wait for each other, so that of theirs the CPU time counts at most.
+    pub fn put_off_s(&self) -> Option<f64> {
+        let window = self.window.as_ref()?;
+        let closing = window.closing?;
+        let is_alone = self.design.as_ref().is_none_or(|facts| facts.design.is_one_by_one());
+        let seconds = if is_alone { closing.seconds } else { closing.seconds.min(closing.cpu_s) };
+        let length = window.seconds + window.warmup_seconds;
+        (length > 0.0).then(|| seconds * window.seconds / length)
+    }
+
     /// The result of a trial without figures, without a clock and without the keys of its experiment.
     pub fn without_figures(
         trial: TrialKey,

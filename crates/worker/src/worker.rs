@@ -6,17 +6,17 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
-use kvdyno_environment::costs::own_calls;
+use kvdyno_environment::costs::{own_calls, own_written_bytes};
 use kvdyno_environment::observed;
 use kvdyno_results::{
-    CallBytes, ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
+    CallBytes, ClientKind, Closing, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
 };
 
 use crate::clock::{self, Calibration, Monotonic, Tsc};
 use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
 use crate::trial::{Measured, NotRun, Trial, failed};
-use crate::usage::INPUT_BLOCK;
+use crate::usage::{INPUT_BLOCK, Usage};
 use crate::workloads::WorkloadSpec;
 use crate::workloads::role::RoleClock;
 
@@ -133,7 +133,10 @@ impl<C: RoleClock> Trial<'_, C> {
         report.window =
             measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
         report.group_cpu_s = measured.as_ref().ok().and_then(|measured| measured.group_cpu_s);
-        let closed = self.close(database);
+        let (closed, closing) = self.close(database);
+        if let Some(window) = &mut report.window {
+            window.closing = closed.is_ok().then_some(closing);
+        }
         // The reads that observe the environment are no calls of the engine's.
         report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));
         measured?;
@@ -159,12 +162,16 @@ impl<C: RoleClock> Trial<'_, C> {
     }
 
     /// The first process closes the database after the others did.
-    fn close(&self, database: Database) -> Result<(), Failure> {
+    fn close(&self, database: Database) -> (Result<(), Failure>, Closing) {
         if self.leads() {
             // That barrier is never aborted: a process that does not come to it has crashed, and the parent ends us.
             let _ = self.control().barriers.left.wait_for(self.spec.processes() - 1);
         }
-        database.close().map_err(|error| failed("closing the database", &error))
+        let (begun, used, written) = (Instant::now(), Usage::now(), own_written_bytes());
+        let closed = database.close().map_err(|error| failed("closing the database", &error));
+        let (seconds, used) = (begun.elapsed().as_secs_f64(), Usage::now().since(used));
+        let written_bytes = written.zip(own_written_bytes()).map(|(before, now)| now.saturating_sub(before));
+        (closed, Closing { seconds, cpu_s: used.user_s + used.sys_s, written_bytes })
     }
 
     /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has
@@ -207,6 +214,7 @@ impl<C: RoleClock> Trial<'_, C> {
             clock: clock::describe(ticks_per_ns),
             counters: measured.counters,
             settling,
+            closing: None,
         }
     }
 }

@@ -191,6 +191,8 @@ faults! {
     "leaky-session" LeakySession
     /// The opening takes 50 ms longer.
     "slow-open" SlowOpen
+    /// The closing takes 300 ms longer.
+    "slow-close" SlowClose
 }
 
 /// More than a pipe holds, so that a parent that does not read blocks us.
@@ -337,6 +339,7 @@ impl Faults {
         match self.fault {
             Fault::SegvClose => segv(),
             Fault::HangClose => hang(),
+            Fault::SlowClose => thread::sleep(Duration::from_millis(300)),
             Fault::Noisy => noise(NOISE_AT_OPEN),
             _ => {}
         }

@@ -14,7 +14,7 @@ use kvdyno_analysis::verdicts::{
     VerdictFigure, compare_family, compare_unpaired, counterparts, counterparts_of_folders, have_cpu_time, judged,
     measured, paired,
 };
-use kvdyno_analysis::{Cell, CellKey, Series, Weakness, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::latency_log::LatencyLog;
@@ -81,6 +81,7 @@ struct DiffSide {
     half_width: Option<f64>,
     /// Whatever speaks against its figure.
     weaknesses: Vec<Weakness>,
+    put_off: Option<PutOff>,
 }
 
 /// The outcome, for the exit code: the first of these that some cell has.
@@ -420,6 +421,7 @@ fn diff_cell(
             figure: figures.middle(),
             half_width: MeasuredCell::half_width(&figures, comparison.looks),
             weaknesses: weaknesses(cell, steadiness.as_ref(), source.machine),
+            put_off: PutOff::of(cell),
         }
     };
     DiffCell {

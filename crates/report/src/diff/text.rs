@@ -5,7 +5,7 @@ use kvdyno_model::text::{capital, plain};
 
 use super::{Diff, DiffCell};
 use crate::order::distinct;
-use crate::verdicts::{but, per_cent, procedure, reservations, sentence_of_change};
+use crate::verdicts::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 
 pub(super) fn render(diff: &Diff) -> String {
     let mut lines = sides(diff);
@@ -58,8 +58,10 @@ fn line(diff: &Diff, cell: &DiffCell) -> String {
 pub(super) fn said(cell: &DiffCell) -> String {
     let sides = [&cell.after, &cell.before].map(|side| (side.name.as_str(), &side.weaknesses[..]));
     let against = cell.against.as_deref().unwrap_or_default();
+    let put_off = [&cell.after, &cell.before].map(|side| (side.name.as_str(), side.put_off));
+    let closing = closing(cell.compared, put_off, &cell.comparison);
     let procedure = procedure(&cell.comparison);
-    format!("{}{against}{procedure}{}", sentence(cell), reservations(cell.compared, sides))
+    format!("{}{against}{procedure}{closing}{}", sentence(cell), reservations(cell.compared, sides))
 }
 
 fn sentence(cell: &DiffCell) -> String {

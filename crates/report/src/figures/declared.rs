@@ -1,6 +1,6 @@
 //! The declarations. The order is that of the columns in CSV, those of the published tables first.
 
-use kvdyno_results::{EngineFile, Failure, NodePages, ObservedEnvironment, Phase, Settling, TrialResult};
+use kvdyno_results::{Closing, EngineFile, Failure, NodePages, ObservedEnvironment, Phase, Settling, TrialResult};
 
 use super::FigureSource::{Exact, Number, Words};
 use super::amplification::{AMPLIFICATION, COUNTERS, TRAFFIC};
@@ -173,6 +173,19 @@ const WINDOW: Figure = Figure::measured("window_s", "", "length of the measured 
     r.window.as_ref().map(|window| window.seconds)
 });
 
+/// The closing of the database after it.
+const CLOSING: [Figure; 3] = [
+    Figure::measured("close_s", "", "the closing of the database after the measured part", Unit::Seconds, |r| {
+        closing(r).map(|closing| closing.seconds)
+    }),
+    Figure::measured("close_cpu_s", "", "CPU time of the closing", Unit::Seconds, |r| {
+        closing(r).map(|closing| closing.cpu_s)
+    }),
+    Figure::measured("close_write_bytes", "", "written to the storage by the closing", Unit::Megabytes, |r| {
+        closing(r)?.written_bytes.map(|bytes| bytes as f64)
+    }),
+];
+
 /// CPU time and context switches of the measured part.
 pub(crate) const CPU: [Figure; 7] = [
     Figure::measured(
@@ -292,6 +305,7 @@ pub(crate) fn second() -> Vec<Figure> {
     figures.extend(COUNTERS);
     figures.push(WINDOW);
     figures.extend(CPU);
+    figures.extend(CLOSING);
     figures
 }
 
@@ -303,6 +317,10 @@ pub(crate) fn last() -> Vec<Figure> {
 /// `on`, `off`.
 pub(crate) fn smt(environment: &ObservedEnvironment) -> Option<&'static str> {
     environment.smt.map(|on| if on { "on" } else { "off" })
+}
+
+fn closing(result: &TrialResult) -> Option<Closing> {
+    result.window.as_ref()?.closing
 }
 
 fn settling(result: &TrialResult) -> Option<Settling> {

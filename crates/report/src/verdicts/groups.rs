@@ -5,10 +5,10 @@ use std::ops::Deref;
 use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
-use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
+use kvdyno_analysis::{Cell, PutOff, SameWork, Weakness, same_work};
 use kvdyno_results::{Phase, Side};
 
-use super::sentences::{but, far, is_of, procedure, reservations, sentence};
+use super::sentences::{but, closing, far, is_of, procedure, reservations, sentence};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
@@ -116,12 +116,16 @@ impl<'r> VerdictGroup<'_, 'r> {
         self.said(pairing, [&one, &other])
     }
 
+    /// Names are those of the sentence itself; what follows has them without marks.
     fn said(&self, pairing: &Pairing, [one, other]: [&str; 2]) -> String {
+        let both = [pairing.one, pairing.other];
+        let put_off = both.map(|index| (self.name(index), PutOff::of(self.cells[index])));
+        let closing = closing(self.compared, put_off, &pairing.comparison);
         let said = |compared: Aspect, comparison: &Comparison| sentence(self.verb(compared), (one, other), comparison);
         let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {
             but(&said(compared, &comparison), (self.compared, compared))
         });
-        said(self.compared, &pairing.comparison) + &against + &procedure(&pairing.comparison)
+        said(self.compared, &pairing.comparison) + &against + &procedure(&pairing.comparison) + &closing
     }
 
     /// A line for each thing that speaks against figures of some of its setups: `‡ bdb, rocksdb: were not steady`.

@@ -13,5 +13,5 @@ mod undecided;
 pub(crate) use answer::{GroupAnswer, StudyAnswer, answer};
 pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
-pub(crate) use sentences::{but, per_cent, procedure, reservations, sentence_of_change};
+pub(crate) use sentences::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};

@@ -1,7 +1,9 @@
 //! A comparison in a sentence.
 
-use kvdyno_analysis::Weakness;
 use kvdyno_analysis::verdicts::{Aspect, Comparison, Verdict, VerdictFigure};
+use kvdyno_analysis::{PutOff, Weakness, WithClosing};
+use kvdyno_model::text::duration;
+use kvdyno_results::Side;
 
 /// The ratio from which on sentences have a number of times, and below it per cent.
 const TIMES: f64 = 1.5;
@@ -134,6 +136,28 @@ pub(crate) fn procedure(comparison: &Comparison) -> String {
         Some(bias) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
         None => String::new(),
     }
+}
+
+/// The end of a sentence on writes whose verdict the closing of the faster one's database would reverse or halve.
+/// Each of the two has its name and what it put off.
+pub(crate) fn closing(compared: Aspect, [one, other]: [(&str, Option<PutOff>); 2], comparison: &Comparison) -> String {
+    let ratio = comparison.ratio.unwrap_or(1.0);
+    let ((faster, put_off), (slower, of_slower), ratio) = match comparison.verdict {
+        Verdict::Faster => (one, other, ratio),
+        Verdict::Slower => (other, one, ratio.recip()),
+        Verdict::Same | Verdict::CannotTell => return String::new(),
+    };
+    let (Some(put_off), Some(of_slower), Aspect::Throughput(Side::Writes)) = (put_off, of_slower, compared) else {
+        return String::new();
+    };
+    let [work, close] = [put_off.work_s, put_off.close_s].map(|seconds| duration(1e9 * seconds));
+    let counted_in = match put_off.against(of_slower, ratio) {
+        None => return String::new(),
+        Some(WithClosing::Reversed) => format!("{slower} would be faster"),
+        Some(WithClosing::Halved(left)) if left >= TIMES => format!("it would be {} times as fast", times(left)),
+        Some(WithClosing::Halved(left)) => format!("it would be {} % faster", per_cent(left - 1.0)),
+    };
+    format!("; {faster} took {close} to close after {work} of work: counted in, {counted_in}")
 }
 
 /// The end of a sentence: what speaks against the figures of its two, each with its name. What speaks against both
@@ -308,6 +332,30 @@ mod tests {
         assert_eq!(procedure(&biased), "; the interval has 1.2 % of the duet's bias");
         let by_slices = Comparison { by_slices: true, ..comparison };
         assert_eq!(procedure(&by_slices), "; by slices, for the duet had another ratio");
+    }
+
+    #[test]
+    fn a_closing_that_would_reverse_or_halve_a_verdict_on_writes_is_told() {
+        let told = |ratio: f64, put_off: [f64; 2], side: Side| {
+            let log_ratios = [-0.01, 0.01, 0.0].map(|off| ratio.ln() + off);
+            let comparison = compare(&PairedRatios::of(&log_ratios), &Terms::default());
+            let [lmdb, bdb] = put_off.map(|close_s| Some(PutOff { work_s: 2.0, close_s }));
+            closing(Aspect::Throughput(side), [("lmdb", lmdb), ("bdb", bdb)], &comparison)
+        };
+        let reversed = "; lmdb took 3.00 s to close after 2.00 s of work: counted in, bdb would be faster";
+        assert_eq!(told(2.0, [3.0, 0.0], Side::Writes), reversed);
+        let halved = "; bdb took 1.00 s to close after 2.00 s of work: counted in, it would be 33 % faster";
+        assert_eq!(told(0.5, [0.0, 1.0], Side::Writes), halved);
+        let times = "; lmdb took 4.00 s to close after 2.00 s of work: counted in, it would be 3.33 times as fast";
+        assert_eq!(told(10.0, [4.0, 0.0], Side::Writes), times);
+        for (ratio, put_off, side) in [
+            (2.0, [3.0, 3.0], Side::Writes),
+            (2.0, [0.2, 0.0], Side::Writes),
+            (2.0, [3.0, 0.0], Side::Reads),
+            (1.0, [3.0, 0.0], Side::Writes),
+        ] {
+            assert_eq!(told(ratio, put_off, side), "", "{ratio} {put_off:?} {side}");
+        }
     }
 
     #[test]
