@@ -28,6 +28,9 @@ const COMPRESSED_REST: f64 = 32.0;
 /// The part of the bytes that must be stored at the least: engines round, and may fold what they can.
 const SMALLEST_SHARE: f64 = 0.9;
 
+/// The unit of `ru_oublock`, bytes.
+const OUTPUT_BLOCK: u64 = 512;
+
 /// Filesystems of which the kernel counts in a process's account what it writes; `raw` is a device.
 const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw"];
 
@@ -124,6 +127,13 @@ pub enum Doubt {
         /// Set aside and not written, KiB.
         preallocated_kib: u64,
     },
+    /// A load wrote less than what cannot be compressed of its values.
+    WrittenElsewhere {
+        /// Bytes that went to files or to the device.
+        written: u64,
+        /// Bytes of values that no compression takes away.
+        least: u64,
+    },
     /// Writes were acknowledged, and nothing was written anywhere.
     WrittenNowhere {
         /// Bytes of keys and values.
@@ -194,6 +204,11 @@ impl fmt::Display for Doubt {
                 f,
                 "The database takes {taken} bytes, and its values have {least} that cannot be compressed: something is \
                  not stored."
+            ),
+            Doubt::WrittenElsewhere { written, least } => write!(
+                f,
+                "The load wrote {written} bytes to files, and its values have {least} that cannot be compressed: they \
+                 are kept elsewhere, or not at all."
             ),
             Doubt::DirtyWhenFrozen { dirty_kib, share } => write!(
                 f,
@@ -280,6 +295,9 @@ impl Doubt {
                 Some(Weakness::new("stored less than its values take", "stored less than their values take"))
             }
             Doubt::WrittenNowhere { .. } => alike("wrote nothing anywhere"),
+            Doubt::WrittenElsewhere { .. } => {
+                Some(Weakness::new("wrote less than its values take", "wrote less than their values take"))
+            }
             Doubt::NotSynced(_) => alike("acknowledged commits that were not synced"),
             Doubt::DirtyWhenFrozen { .. } => alike("left data that the kernel may have written in slices of others")
                 .map(|one| Weakness { side: Some(Side::Writes), ..one }),
@@ -308,6 +326,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         short_window(result),
         not_read_back(result),
         database_too_small(result),
+        written_elsewhere(result),
         mostly_log(result),
         one_layout(machine),
         dirty_when_frozen(result),
@@ -365,6 +384,21 @@ fn not_read_back(result: &TrialResult) -> Option<Doubt> {
 
 /// A load's values have random bytes in them that no compressor takes away, and the database has them all.
 fn database_too_small(result: &TrialResult) -> Option<Doubt> {
+    let (least, taken) = (least_stored(result)?, 1024 * result.space.db_kib);
+    (taken < least).then_some(Doubt::DatabaseTooSmall { taken, least })
+}
+
+/// Each page of a new database is made dirty, or written past the cache, at least once. The device's counters include
+/// what processes write that the kernel does not count as the worker's.
+fn written_elsewhere(result: &TrialResult) -> Option<Doubt> {
+    let (least, os) = (least_stored(result)?, &result.os);
+    let of_worker = os.write_bytes?.max(os.fs_out_ops * OUTPUT_BLOCK);
+    let written = of_worker.max(os.calls.map_or(0, |calls| calls.written)).max(os.device.as_ref()?.write_bytes);
+    (is_counted(result) && written < least).then_some(Doubt::WrittenElsewhere { written, least })
+}
+
+/// The least bytes that a load stores, by its values; absent for runs, and where nothing need be kept.
+fn least_stored(result: &TrialResult) -> Option<u64> {
     let volatile = result.audit.as_ref().is_none_or(|audit| audit.volatile);
     if volatile || result.trial.phase != Phase::Load || result.operations.is_empty() {
         return None;
@@ -375,8 +409,12 @@ fn database_too_small(result: &TrialResult) -> Option<Doubt> {
         Compression::None => workload.value_size as f64,
         _ => workload.value_size as f64 * (1.0 - workload.compressibility) - COMPRESSED_REST,
     };
-    let (least, taken) = (SMALLEST_SHARE * records as f64 * of_value.max(0.0), 1024 * result.space.db_kib);
-    ((taken as f64) < least).then_some(Doubt::DatabaseTooSmall { taken, least: least as u64 })
+    Some((SMALLEST_SHARE * records as f64 * of_value.max(0.0)) as u64)
+}
+
+/// Whether the kernel counts what is written to the database's filesystem.
+fn is_counted(result: &TrialResult) -> bool {
+    result.environment.filesystem.split(' ').next().is_some_and(|kind| COUNTED.contains(&kind))
 }
 
 fn dirty_when_frozen(result: &TrialResult) -> Option<Doubt> {
@@ -404,8 +442,7 @@ fn mostly_log(result: &TrialResult) -> Option<Doubt> {
 fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
     let keeps =
         result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.workload.durability != Durability::None;
-    let counted = result.environment.filesystem.split(' ').next().is_some_and(|kind| COUNTED.contains(&kind));
-    let os = &result.os;
+    let (counted, os) = (is_counted(result), &result.os);
     let nothing =
         os.write_bytes == Some(0) && os.fs_out_ops == 0 && os.device.as_ref().is_none_or(|it| it.write_bytes == 0);
     let acknowledged = result.user_bytes_written;

@@ -64,18 +64,47 @@ fn what_was_not_read_back_is_told() {
     assert_eq!(sentences(&result), Vec::<String>::new());
 }
 
-#[test]
-fn a_database_smaller_than_its_values() {
+/// A million values of 100 bytes, incompressible or compressed by half.
+fn loaded() -> TrialResult {
     let mut load = result("lmdb", 1, 1, 100_000.0);
     load.trial.phase = Phase::Load;
     load.audit = Some(AuditFacts { process: Some(ReadBack::default()), ..AuditFacts::default() });
-    // A million values of 100 bytes, incompressible or compressed by half.
     load.space.db_kib = 120_000;
+    load
+}
+
+#[test]
+fn a_database_smaller_than_its_values() {
+    let mut load = loaded();
     assert_eq!(sentences(&load), Vec::<String>::new());
     load.space.db_kib = 4;
     assert!(sentences(&load)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
     (load.workload.compression, load.space.db_kib) = (Compression::Lz4, 20_000);
     assert_eq!(sentences(&load), Vec::<String>::new());
+}
+
+#[test]
+fn a_load_that_is_kept_elsewhere() {
+    let mut load = loaded();
+    (load.os.write_bytes, load.os.fs_out_ops) = (Some(1_000_000), 2_000);
+    load.os.device = Some(Device { write_bytes: 2_000_000, ..Device::default() });
+    load.environment.filesystem = "ext4 rw,relatime".into();
+    let expected = "The load wrote 2000000 bytes to files, and its values have 90000000 that cannot be compressed: they \
+                    are kept elsewhere, or not at all.";
+    assert_eq!(sentences(&load), [expected]);
+    // Each of these is enough to believe it, or not to know.
+    let others: [fn(&mut TrialResult); 5] = [
+        |load| load.os.write_bytes = Some(100_000_000),
+        |load| load.os.fs_out_ops = 200_000,
+        |load| load.os.device = Some(Device { write_bytes: 100_000_000, ..Device::default() }),
+        |load| load.os.device = None,
+        |load| load.environment.filesystem = "tmpfs rw".into(),
+    ];
+    for change in others {
+        let mut other = load.clone();
+        change(&mut other);
+        assert_eq!(sentences(&other), Vec::<String>::new());
+    }
 }
 
 #[test]
