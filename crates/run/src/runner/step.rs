@@ -46,7 +46,7 @@ impl<'a> Runner<'a> {
         }
         for group in groups {
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
-            let Some(ended) = self.rerun_alone_if_several_lacked_resources(ended, progress)? else { return Ok(None) };
+            let Some(ended) = self.rerun_alone_if_others_may_be_the_cause(ended, progress)? else { return Ok(None) };
             for (_, ended) in ended {
                 let Some(result) = ended.result else { return Ok(None) };
                 results.push(self.save_with_series(result, &ended.series, &ended.resources)?);
@@ -75,20 +75,22 @@ impl<'a> Runner<'a> {
         Ok((!is_interrupted).then(|| begun.iter().map(|one| one.planned).zip(ended).collect()))
     }
 
-    /// If several trials that ran together failed for want of space or memory, any of them may be the cause: each runs
-    /// again by itself. `None` if the user interrupted.
-    fn rerun_alone_if_several_lacked_resources(
+    /// If of trials that ran together one failed for want of space, or several for want of memory, another may be the
+    /// cause: each of them runs again by itself. `None` if the user interrupted.
+    fn rerun_alone_if_others_may_be_the_cause(
         &mut self,
         ended: Vec<(&'a PlannedTrial, Ended)>,
         progress: &mut dyn Progress,
     ) -> Result<Option<Vec<(&'a PlannedTrial, Ended)>>, RunError> {
-        if ended.iter().filter(|(_, ended)| lacked_resources(ended)).count() < 2 {
+        let count = |kind| ended.iter().filter(|(_, ended)| lacked(ended, kind)).count();
+        let (space, memory) = (count(FailureKind::NoSpace), count(FailureKind::NoMemory));
+        if ended.len() < 2 || (space == 0 && memory < 2) {
             return Ok(Some(ended));
         }
-        let turns = StepDesign::turns("several trials that ran together lacked space or memory");
+        let turns = StepDesign::turns("trials that ran together lacked space or memory");
         let mut again = Vec::new();
         for (planned, ended) in ended {
-            if !lacked_resources(&ended) {
+            if !lacked(&ended, FailureKind::NoSpace) && !lacked(&ended, FailureKind::NoMemory) {
                 again.push((planned, ended));
                 continue;
             }
@@ -223,10 +225,10 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Whether a trial failed for want of resources that the trials beside it use too.
-fn lacked_resources(ended: &Ended) -> bool {
+/// Whether a trial failed for want of this.
+fn lacked(ended: &Ended, what: FailureKind) -> bool {
     let outcome = ended.result.as_ref().map(|result| &result.outcome);
-    matches!(outcome, Some(TrialOutcome::Failed(Failure { kind: FailureKind::NoSpace | FailureKind::NoMemory, .. })))
+    matches!(outcome, Some(TrialOutcome::Failed(Failure { kind, .. })) if *kind == what)
 }
 
 fn cannot_run(planned: &PlannedTrial) -> String {

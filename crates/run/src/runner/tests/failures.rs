@@ -3,7 +3,7 @@
 use std::fs;
 
 use kvdyno_environment::lock::FolderLock;
-use kvdyno_results::FailureKind::{Crashed, EngineError, Hung, NoMemory, WrongAnswer};
+use kvdyno_results::FailureKind::{Crashed, EngineError, Hung, NoMemory, NoSpace, WrongAnswer};
 
 use super::*;
 use crate::runner::{RunError, Summary};
@@ -76,6 +76,15 @@ fn one_of_them_that_lacked_memory_has_failed() {
     run.script.say("a readrandom", Act::Fails(NoMemory));
     assert!(!run.calls().contains(", a readrandom, "));
     assert!(run.saved().contains("a readrandom: no-memory"), "{}", run.saved());
+}
+
+#[test]
+fn one_of_them_that_lacked_space_runs_again_by_itself() {
+    let mut run = TestRun::of("a b", "readrandom", "design = \"slices\"");
+    run.script.say("a readrandom", Act::Fails(NoSpace));
+    let calls = run.calls();
+    assert!(calls.contains(", a readrandom, ") && !calls.contains(", b readrandom, "), "{calls}");
+    assert!(run.result("a readrandom").is_finished() && run.result("b readrandom").is_finished());
 }
 
 #[test]
