@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use kvdyno_model::{Compression, Durability};
-use kvdyno_results::{AgainstCpuTime, Audit, Commits, Machine, OpKind, Operations, Pacing, Phase, Side, TrialResult};
+use kvdyno_results::{
+    AgainstCpuTime, Audit, DurableCommits, Machine, OpKind, Operations, Pacing, Phase, Side, TrialResult,
+};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
@@ -140,7 +142,7 @@ pub enum Doubt {
         acknowledged: u64,
     },
     /// Writes were acknowledged at durability `commit`, and the device was flushed too seldom.
-    NotSynced(Commits),
+    NotSynced(DurableCommits),
     /// Operations were to come at a rate, and the clients fell behind.
     RateNotKept {
         /// Kind of operation.
@@ -233,7 +235,7 @@ impl fmt::Display for Doubt {
                 "{acknowledged} bytes of writes were acknowledged, but nothing was written: not by the worker to any \
                  file, and not to the device."
             ),
-            Doubt::NotSynced(Commits { commits, clients, flushes }) => write!(
+            Doubt::NotSynced(DurableCommits { commits, clients, flushes }) => write!(
                 f,
                 "{commits} commits of {clients} clients were acknowledged as durable, but the device was flushed only \
                  {flushes} times, by whomever."

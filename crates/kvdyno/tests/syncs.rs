@@ -1,4 +1,4 @@
-//! Commits that are acknowledged and not synced fail their trials, on a device whose flushes are counted.
+//! DurableCommits that are acknowledged and not synced fail their trials, on a device whose flushes are counted.
 
 use kvdyno_results::{FailureKind, Phase, TrialOutcome};
 
@@ -23,8 +23,10 @@ const RUNS: [&str; 9] = [
 /// An experiment at durability `commit`. Each engine has an ext4 of its own.
 fn on_its_own_device(engines: &str, options: &str, runs: &[&str]) -> Ran {
     let mut text = format!(
-        "engines = [{engines}]\n{options}\n[data]\nrecords = {RECORDS}\n[load]\nbatch = 1\n[settings]\ndurability = \"commit\"\n\
-         [environment]\nstorage = \"ext4\"\nstorage_size = \"256MiB\"\n[lab]\nmin_free = \"16MiB\"\nrepeat = 1\ndatabase = \"snapshot\"\n"
+        "engines = [{engines}]\n{options}\n[data]\nrecords = {RECORDS}\n[load]\nbatch = 1\n\
+         [settings]\ndurability = \"commit\"\n\
+         [environment]\nstorage = \"ext4\"\nstorage_size = \"256MiB\"\n[lab]\nmin_free = \"16MiB\"\n\
+         repeat = 1\ndatabase = \"snapshot\"\n"
     );
     for (number, run) in (1..).zip(runs) {
         let (head, roles) = run.split_once("\n[[").unwrap_or((run, ""));

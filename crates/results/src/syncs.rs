@@ -1,4 +1,4 @@
-//! Commits and the flushes of the device below them.
+//! DurableCommits and the flushes of the device below them.
 
 use kvdyno_model::Durability;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::{OpKind, Operations, TrialResult};
 
 /// Operations that were acknowledged at durability `commit`, and the flushes that could make them durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Commits {
+pub struct DurableCommits {
     /// Operations of the measured part that each changed the database, acknowledged at durability `commit`.
     pub commits: u64,
     /// Their clients.
@@ -16,7 +16,7 @@ pub struct Commits {
     pub flushes: u64,
 }
 
-impl Commits {
+impl DurableCommits {
     /// Whether commits were acknowledged that no flush made durable. A client waits for its commit, and the flush of
     /// a commit begins after the commit does: so one flush makes at most one commit of each client durable. The
     /// opposite proves nothing: flushes may be of other data.
@@ -27,14 +27,14 @@ impl Commits {
 
 impl TrialResult {
     /// Its commits; absent if none are promised to be durable, or if the device's flushes do not tell.
-    pub fn commits(&self) -> Option<Commits> {
+    pub fn commits(&self) -> Option<DurableCommits> {
         let flushes = self.os.device.as_ref()?.flushes?;
         let removes = |of: &Operations| matches!(of.kind, OpKind::Delete | OpKind::Take | OpKind::Expire);
         let removes = self.operations.iter().any(removes);
         let durable = self.durable_operations().filter(|of| always_changes(of.kind, removes));
         let sum = |(commits, clients), of: &Operations| (commits + of.operations, clients + u64::from(of.threads));
         let (commits, clients) = durable.fold((0, 0), sum);
-        (commits > 0).then_some(Commits { commits, clients, flushes })
+        (commits > 0).then_some(DurableCommits { commits, clients, flushes })
     }
 
     /// The operations of the clients whose writes are acknowledged at durability `commit`.
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn one_flush_serves_one_commit_of_each_client() {
-        let are_unsynced = |commits, flushes| Commits { commits, clients: 4, flushes }.are_unsynced();
+        let are_unsynced = |commits, flushes| DurableCommits { commits, clients: 4, flushes }.are_unsynced();
         assert!(!are_unsynced(40, 9) && are_unsynced(41, 9) && !are_unsynced(4, 0) && are_unsynced(5, 0));
     }
 
@@ -110,13 +110,13 @@ mod tests {
         use OpKind::{Delete, Get, Put, ReadModifyWrite};
         let all = vec![did(Get, 2, 500), did(Put, 2, 70), did(ReadModifyWrite, 2, 5)];
         let of = |durability, operations| result(durability, operations).commits();
-        let expected = Commits { commits: 75, clients: 4, flushes: 9 };
+        let expected = DurableCommits { commits: 75, clients: 4, flushes: 9 };
         assert_eq!(of(Durability::Commit, all.clone()), Some(expected));
         assert_eq!(of(Durability::Periodic, all.clone()), None);
         assert_eq!(of(Durability::Commit, vec![did(Get, 2, 500)]), None);
         // What is updated may have been deleted.
         let deleting = [all, vec![did(Delete, 2, 8)]].concat();
-        assert_eq!(of(Durability::Commit, deleting), Some(Commits { commits: 70, clients: 2, flushes: 9 }));
+        assert_eq!(of(Durability::Commit, deleting), Some(DurableCommits { commits: 70, clients: 2, flushes: 9 }));
         let mut untold = result(Durability::Commit, vec![did(Put, 2, 70)]);
         untold.os.device = Some(Device::default());
         assert_eq!(untold.commits(), None);
@@ -144,6 +144,6 @@ mod tests {
             role("visits", None, vec![did(OpKind::Put, 2, 60)]),
         ];
         (result.workload.roles, result.of_roles) = roles.into_iter().unzip();
-        assert_eq!(result.commits(), Some(Commits { commits: 30, clients: 1, flushes: 9 }));
+        assert_eq!(result.commits(), Some(DurableCommits { commits: 30, clients: 1, flushes: 9 }));
     }
 }

@@ -89,8 +89,8 @@ fn a_load_that_is_kept_elsewhere() {
     (load.os.write_bytes, load.os.fs_out_ops) = (Some(1_000_000), 2_000);
     load.os.device = Some(Device { write_bytes: 2_000_000, ..Device::default() });
     load.environment.filesystem = "ext4 rw,relatime".into();
-    let expected = "The load wrote 2000000 bytes to files, and its values have 90000000 that cannot be compressed: they \
-                    are kept elsewhere, or not at all.";
+    let expected = "The load wrote 2000000 bytes to files, and its values have 90000000 that cannot be compressed: \
+                    they are kept elsewhere, or not at all.";
     assert_eq!(sentences(&load), [expected]);
     // Each of these is enough to believe it, or not to know.
     let others: [fn(&mut TrialResult); 5] = [

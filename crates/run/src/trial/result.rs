@@ -13,7 +13,7 @@ use kvdyno_model::text;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 use kvdyno_results::{
-    AnswerCounts, AuditFacts, ClientKind, Commits, CpuFacts, EngineFacts, Failure, FailureKind, Interference,
+    AnswerCounts, AuditFacts, ClientKind, CpuFacts, DurableCommits, EngineFacts, Failure, FailureKind, Interference,
     ObservedEnvironment, OsFacts, Phase, RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult,
     WorkloadFacts,
 };
@@ -114,7 +114,7 @@ pub(super) fn result(
 }
 
 /// The failure of an engine that acknowledged more commits than the database's own device has flushes for.
-fn not_synced(Commits { commits, clients, flushes }: Commits) -> TrialOutcome {
+fn not_synced(DurableCommits { commits, clients, flushes }: DurableCommits) -> TrialOutcome {
     let reason = format!(
         "{} of {} were acknowledged as durable, and the database's device completed {}",
         text::counted(commits, "commit"),
