@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::calm::{CalmRepeats, interfered_repeats};
@@ -16,7 +17,7 @@ use crate::{CellLatency, Estimate};
 pub type Series = BTreeMap<TrialKey, Vec<SeriesPoint>>;
 
 /// The identity of a cell: all that repeated trials have in common by name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct CellKey {
     /// The engine as the user named it.
     pub engine: String,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -18,7 +19,7 @@ const FEWEST_POINTS: usize = 5;
 const BATCHES: usize = 30;
 
 /// The middle of a figure and how sure it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     /// The mean; of rates of several trials, their geometric mean without outliers.
     pub value: f64,
@@ -29,6 +30,7 @@ pub struct Estimate {
     /// Trials behind it.
     pub n: usize,
     /// The source of the interval.
+    #[schemars(with = "String")]
     pub method: Method,
 }
 

@@ -3,8 +3,6 @@
 use hdrhistogram::Histogram;
 use kvdyno_results::latency_log::{LatencyLog, merge};
 use kvdyno_results::{Latency, OpKind, Percentile, Side, TrialResult};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
 
 use crate::Estimate;
 use crate::estimate::{Method, mean, median};
@@ -63,22 +61,6 @@ impl CellLatency {
             }
             None => Estimate::single(value),
         }
-    }
-}
-
-impl Serialize for CellLatency {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", &self.kind)?;
-        map.serialize_entry("operations", &self.operations)?;
-        map.serialize_entry("merged", &self.is_merged)?;
-        map.serialize_entry("min_ns", &self.latency.min_ns)?;
-        map.serialize_entry("mean_ns", &self.latency.mean_ns)?;
-        for percentile in Percentile::ALL {
-            map.serialize_entry(percentile.key(), &self.estimate(percentile))?;
-        }
-        map.serialize_entry("max_ns", &self.latency.max_ns)?;
-        map.end()
     }
 }
 
@@ -286,13 +268,5 @@ mod tests {
         assert_eq!(pooled.latency.at(Percentile::P99), 200);
         assert_eq!((pooled.latency.min_ns, pooled.latency.mean_ns, pooled.latency.max_ns), (100, 200, 300));
         assert!(pooled.estimate(Percentile::P99).high.is_some());
-    }
-
-    #[test]
-    fn json_has_each_percentile_with_its_interval() {
-        let json = serde_json::to_value(pooled(vec![trial(1, &[10; 10]), trial(2, &[12; 10])])).unwrap();
-        assert_eq!((&json["kind"], &json["merged"], &json["max_ns"]), (&"get".into(), &true.into(), &12.into()));
-        assert_eq!(json["p99_9_ns"]["value"], 12.0);
-        assert_eq!(json["p99_9_ns"]["method"], "2 repeats");
     }
 }

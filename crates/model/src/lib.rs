@@ -45,6 +45,7 @@ pub use power_law::{MOST_KEY_RANGES, PowerLaw};
 pub use range_lengths::RangeLengths;
 pub use rate::{ReadRate, WriteRate};
 pub use repeat::Repeat;
+pub use schemars;
 pub use serde_json::Value as Json;
 pub use size::ByteSize;
 pub use time::TimeSpan;

@@ -1,8 +1,8 @@
 //! Values that are chosen by a word. Each is defined once, with the meaning of its words.
 
-/// An enum whose values are words: with `ALL`, `Display` and serde's `Serialize`. If the words for it and a placeholder
-/// follow its name, it is read too: `FromStr` says what was probably meant, the reference and the schema tell of it;
-/// `or` gives another word that is read, and `as default` marks that of `#[derive(Default)]`.
+/// An enum whose values are words: with `ALL`, `Display`, serde's `Serialize` and a JSON Schema. If the words for it
+/// and a placeholder follow its name, it is read too: `FromStr` says what was probably meant, the reference and the
+/// schema tell of it; `or` gives another word that is read, and `as default` marks that of `#[derive(Default)]`.
 #[macro_export]
 macro_rules! words {
     (
@@ -80,6 +80,16 @@ macro_rules! words {
         }
 
         $crate::written_as_text!($name);
+
+        impl $crate::schemars::JsonSchema for $name {
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut $crate::schemars::SchemaGenerator) -> $crate::schemars::Schema {
+                $crate::schemars::json_schema!({ "type": "string", "enum": [$($word),+] })
+            }
+        }
     };
 }
 

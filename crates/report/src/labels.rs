@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_analysis::{Cell, CellKey};
 use kvdyno_results::{ClientKind, Phase, RequestedWork, TrialResult};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The names of a cell for people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Label {
     /// The engine, with whatever tells its cells from others of the same name: `bdb, processes TAINTED`.
     pub(crate) engine: String,

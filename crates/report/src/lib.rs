@@ -139,7 +139,7 @@ pub fn write_parquet(results: &ResultsFolder, folder: &Path) -> Result<(), Repor
 
 /// The JSON Schema of [`Format::Json`].
 pub fn schema() -> serde_json::Value {
-    format::schema::schema()
+    format::json::schema()
 }
 
 /// The columns of `load.csv` and `run.csv`, as a table in Markdown for the documentation.

@@ -7,13 +7,15 @@ use kvdyno_analysis::{
 };
 use kvdyno_model::text::{duration, plus_minus, three_digits};
 use kvdyno_results::{Failure, FailureKind, Machine, Operations, Percentile, Phase, Side, TrialOutcome, TrialResult};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::{threads, title};
 
 /// A failure, a doubt or a note, and the trial that it is about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Remark {
     /// The trial or the trials, for people.
     pub(crate) trial: String,

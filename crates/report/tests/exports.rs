@@ -4,6 +4,7 @@ use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kvdyno_report::{Format, render, schema, write_ods, write_page};
+use kvdyno_results::Percentile;
 use kvdyno_results::folder::ResultsFolder;
 use serde_json::Value;
 
@@ -82,6 +83,20 @@ fn json_is_as_its_schema_has_it() {
         let mut document = json(&results);
         change(&mut document);
         assert!(!validator.is_valid(&document));
+    }
+}
+
+#[test]
+fn json_has_each_percentile_of_a_cell_with_its_interval() {
+    let (_folder, results) = made_up(3);
+    let latency = &json(&results)["cells"][0]["latencies"][0];
+    assert!(latency["kind"].is_string() && latency["merged"].is_boolean(), "{latency}");
+    for percentile in Percentile::ALL {
+        let estimate = &latency[percentile.key()];
+        assert_eq!(estimate["method"], "3 repeats", "{latency}");
+        let [least, low, value, most] = [&latency["min_ns"], &estimate["low"], &estimate["value"], &latency["max_ns"]]
+            .map(|figure| figure.as_f64().unwrap());
+        assert!(low <= value && least <= value && value <= most, "{latency}");
     }
 }
 

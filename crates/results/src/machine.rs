@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A machine, as far as it matters to a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Processor.
     pub cpu: Cpu,
@@ -36,7 +37,7 @@ pub struct Machine {
 }
 
 /// Settings of a machine that change figures. Absent or empty if the system does not report them, or in older results.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MachineSetup {
     /// The machine's switch for transparent huge pages: `madvise`.
@@ -87,7 +88,7 @@ impl MachineSetup {
 }
 
 /// A build of kvdyno.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KvdynoBuild {
     /// The commit of its sources, `-changed` if they were; absent if they came without their history.
     pub commit: Option<String>,
@@ -98,7 +99,7 @@ pub struct KvdynoBuild {
 }
 
 /// A processor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// The processor's own name.
     pub model: String,
@@ -115,7 +116,7 @@ pub struct Cpu {
 }
 
 /// One level of cache.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cache {
     /// 1, 2, 3.
     pub level: u32,
@@ -128,7 +129,7 @@ pub struct Cache {
 }
 
 /// One NUMA node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NumaNode {
     /// Its number.
     pub node: u32,
@@ -141,7 +142,7 @@ pub struct NumaNode {
 }
 
 /// The filesystem of a folder.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Filesystem {
     /// `ext4`.
     pub kind: String,
@@ -158,7 +159,7 @@ pub struct Filesystem {
 }
 
 /// The cost of an operation on the null engine: the driver and nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverCost {
     /// Nanoseconds for a verified `get` with its latency recorded, one thread, median of several rounds.
     pub get_ns: f64,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Index;
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A percentile that every report has.
@@ -62,18 +63,18 @@ impl fmt::Display for Percentile {
 }
 
 /// A value for each percentile, nanoseconds. The fields are called as [`Percentile::key`] says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Percentiles {
-    p50_ns: u64,
-    p90_ns: u64,
-    p99_ns: u64,
-    p99_9_ns: u64,
-    p99_99_ns: u64,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentiles<T = u64> {
+    p50_ns: T,
+    p90_ns: T,
+    p99_ns: T,
+    p99_9_ns: T,
+    p99_99_ns: T,
 }
 
-impl Percentiles {
+impl<T> Percentiles<T> {
     /// One value for each.
-    pub fn from_fn(value: impl FnMut(Percentile) -> u64) -> Self {
+    pub fn from_fn(value: impl FnMut(Percentile) -> T) -> Self {
         let [p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns] = Percentile::ALL.map(value);
         Percentiles { p50_ns, p90_ns, p99_ns, p99_9_ns, p99_99_ns }
     }

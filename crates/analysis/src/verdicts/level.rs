@@ -9,10 +9,11 @@
 //! below are simulated, because the normal limit is wrong for three values: for independent normal values the trimmed t
 //! has one joint distribution over all looks, whatever their spread. See [`crate::simulation::miss_over_looks`].
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How often the interval of a comparison is looked at before it is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Looks {
     /// Once, after a number of repeats that was set beforehand.

@@ -28,5 +28,5 @@ pub use rivals::{MeasuredCell, Pairing, RivalRank, Rivals, RivalsVerdicts};
 pub use run_goal::{RunDecision, decide, ranks_so_far};
 pub use unpaired::{UnpairedFigures, compare_unpaired};
 pub use verdict::{
-    Aspect, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict,
+    Aspect, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict, figure_names,
 };

@@ -4,6 +4,7 @@ use std::fmt;
 
 use kvdyno_model::VerdictFigure;
 use kvdyno_results::Side;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use super::crossing::Round;
@@ -135,15 +136,17 @@ pub struct Terms {
 }
 
 /// A verdict with its ratio, its interval and its terms.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The verdict on the first over the second.
     pub verdict: Verdict,
     /// Why it cannot tell; absent where it can.
     #[serde(rename = "why")]
+    #[schemars(with = "Option<String>")]
     pub unsure: Option<Unsure>,
     /// The figure that both were compared by.
     #[serde(serialize_with = "by_name")]
+    #[schemars(schema_with = "figure_names")]
     pub figure: VerdictFigure,
     /// The first setup's rate over the second's; for CPU time, the ratio of its reciprocals, operations for each CPU
     /// second. Absent if nothing was measured.
@@ -172,6 +175,12 @@ pub struct Comparison {
 
 pub(super) fn by_name<S: Serializer>(figure: &VerdictFigure, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(figure.name())
+}
+
+/// The JSON Schema of a figure's name.
+pub fn figure_names(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = VerdictFigure::ALL.iter().map(|figure| figure.name()).collect();
+    json_schema!({ "type": "string", "enum": names })
 }
 
 impl Default for Terms {

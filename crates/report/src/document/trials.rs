@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use kvdyno_analysis::{CellKey, CellLatency, CellSteadiness, Estimate, Steadiness};
-use kvdyno_results::Phase;
+use kvdyno_results::{OpKind, Percentiles, Phase};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -44,27 +45,49 @@ impl TrialTable {
 }
 
 /// One cell: its identity, its label, its estimates.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct CellSummary {
     #[serde(flatten)]
     key: CellKey,
+    /// The preset of the engine's name.
     preset: Option<String>,
+    /// As the library reported it.
     version: String,
+    /// The library that the user chose.
     library: Option<String>,
     label: Label,
+    /// Trials that ended well.
     finished: usize,
+    /// Trials that did not.
     failed: usize,
     reads_per_s: Option<Estimate>,
     writes_per_s: Option<Estimate>,
+    /// From the worker's start to its end, seconds.
     wall_s: Option<Estimate>,
-    latencies: Vec<CellLatency>,
+    /// A latency for each kind of operation, nanoseconds.
+    latencies: Vec<LatencySummary>,
     steadiness: Option<SteadinessSummary>,
 }
 
+/// The latency of one kind of operation.
+#[derive(Serialize, JsonSchema)]
+struct LatencySummary {
+    kind: OpKind,
+    /// Of all trials.
+    operations: u64,
+    /// Whether the logs of all trials were merged; if not, figures are medians.
+    merged: bool,
+    min_ns: u64,
+    mean_ns: u64,
+    #[serde(flatten)]
+    percentiles: Percentiles<Estimate>,
+    max_ns: u64,
+}
+
 /// Whether a cell's runs were steady.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct SteadinessSummary {
-    /// `steady`, `not steady` or `not told`.
+    #[schemars(extend("enum" = ["steady", "not steady", "not told"]))]
     state: &'static str,
     /// Trials of which it can be told.
     told: usize,
@@ -72,6 +95,20 @@ struct SteadinessSummary {
     not_steady: usize,
     /// The findings, or why nothing is told.
     why: Vec<String>,
+}
+
+impl From<&CellLatency> for LatencySummary {
+    fn from(cell: &CellLatency) -> Self {
+        LatencySummary {
+            kind: cell.kind,
+            operations: cell.operations,
+            merged: cell.is_merged,
+            min_ns: cell.latency.min_ns,
+            mean_ns: cell.latency.mean_ns,
+            percentiles: Percentiles::from_fn(|percentile| cell.estimate(percentile)),
+            max_ns: cell.latency.max_ns,
+        }
+    }
 }
 
 impl From<&CellSteadiness> for SteadinessSummary {
@@ -99,7 +136,7 @@ impl From<&StudyCell<'_>> for CellSummary {
             reads_per_s: cell.reads_per_s.clone(),
             writes_per_s: cell.writes_per_s.clone(),
             wall_s: cell.wall_s.clone(),
-            latencies: cell.latencies.clone(),
+            latencies: cell.latencies.iter().map(LatencySummary::from).collect(),
             steadiness: cell.steadiness.as_ref().map(SteadinessSummary::from),
         }
     }

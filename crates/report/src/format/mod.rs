@@ -11,7 +11,6 @@ pub(crate) mod ods;
 pub(crate) mod page;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
-pub(crate) mod schema;
 pub(crate) mod screen;
 pub(crate) mod table;
 

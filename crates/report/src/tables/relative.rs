@@ -3,6 +3,7 @@
 use kvdyno_analysis::verdicts::{Aspect, Comparison, PairedRatios, Terms, Verdict, compare_family, paired};
 use kvdyno_model::text::plus_minus;
 use kvdyno_results::{Phase, Side, TrialResult, WorkloadFacts};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::grid::{Content, Emphasis, Grid, GridCell, GridColumn, GridRow, TableNote, UNSTEADY};
@@ -11,7 +12,7 @@ use crate::study::{Study, StudyCell};
 use crate::verdicts::terms;
 
 /// The rate of one cell over that of its counterpart.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Relative {
     /// The variant whose rate stands above the line.
     pub(crate) variant: String,

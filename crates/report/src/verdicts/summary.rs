@@ -1,26 +1,28 @@
 //! Verdicts for programs.
 
 use kvdyno_analysis::CellKey;
-use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure};
-
+use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure, Verdict, figure_names};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::groups::VerdictGroup;
 
 /// The setups of one work in order.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct RankingSummary {
     /// Workload and clients.
     work: String,
     /// Labels of setups, the highest first.
     order: Vec<String>,
-    /// The figure by which: `throughput` or `CPU time per operation`.
+    /// The figure by which.
+    #[schemars(schema_with = "figure_names")]
     figure: &'static str,
     /// The side whose throughput it is: `reads` or `writes`; null for CPU time.
     side: Option<String>,
-    /// The verdict of each on the next: `faster`, `same`, `cannot tell`.
-    verdicts: Vec<&'static str>,
+    /// The verdict of each on the next.
+    verdicts: Vec<Verdict>,
     /// Labels of those of which nothing is said, with the reason.
+    #[schemars(with = "Vec<(String, String)>")]
     left_out: Vec<(String, Unsure)>,
     /// The one that is faster than every other; null if there is none.
     highest: Option<String>,
@@ -29,7 +31,7 @@ pub(crate) struct RankingSummary {
 }
 
 /// A pair.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct PairSummary {
     /// Workload and clients.
     work: String,
@@ -49,6 +51,7 @@ pub(crate) struct PairSummary {
     comparison: Comparison,
     /// Labels of those of the two that were not steady.
     not_steady: Vec<String>,
+    /// The verdict for people.
     sentence: String,
 }
 
@@ -61,7 +64,7 @@ pub(crate) fn rankings(groups: &[VerdictGroup<'_, '_>]) -> Vec<RankingSummary> {
         figure: group.figure().name(),
         side: group.side().map(|side| side.to_string()),
         order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
-        verdicts: group.verdicts.neighbours().map(|pairing| pairing.comparison.verdict.word()).collect(),
+        verdicts: group.verdicts.neighbours().map(|pairing| pairing.comparison.verdict).collect(),
         left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),
         highest: group.verdicts.winner().map(|index| group.name(index).to_owned()),
         adjustment: HOLM,
