@@ -57,15 +57,13 @@ pub(crate) fn interfered_repeats(cells: &[Cell<'_>]) -> Vec<BTreeSet<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
 
-    use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{ClientKind, Interference, TrialKey, TrialResult};
+    use kvdyno_results::{ClientKind, Interference, TrialResult};
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::cells_of_results;
     use crate::testing::{failed, result};
-    use crate::{Series, cells};
 
     #[test]
     fn repeats_with_interference_are_dropped_while_most_are_without() {
@@ -110,7 +108,7 @@ mod tests {
 
     /// The repeats of each cell that have interference, by the name of its engine.
     fn interfered(results: &[TrialResult]) -> Vec<(String, Vec<u32>)> {
-        let Ok(cells) = cells(results, &Series::new(), |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new()));
+        let cells = cells_of_results(results);
         let of = |cell: &Cell<'_>| (cell.key.engine.clone(), cell.interfered.iter().copied().collect());
         cells.iter().map(of).collect()
     }

@@ -1,6 +1,7 @@
 //! Trials that repeat each other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
@@ -142,6 +143,12 @@ pub fn cells<'a, E>(
     let interfered = interfered_repeats(&cells);
     cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series));
     Ok(cells)
+}
+
+/// The same of the results alone, for what needs no latencies and no intervals of single trials.
+pub fn cells_of_results(results: &[TrialResult]) -> Vec<Cell<'_>> {
+    let Ok(cells) = cells(results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+    cells
 }
 
 /// Whether one trial repeats another. One that failed may know nothing of its engine, so its set-up does not count.

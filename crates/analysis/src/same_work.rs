@@ -59,22 +59,19 @@ pub(crate) fn is_null(result: &TrialResult) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::convert::Infallible;
 
-    use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{ClientKind, TrialKey, TrialResult};
+    use kvdyno_results::{ClientKind, TrialResult};
     use proptest::prelude::*;
     use proptest::sample::{select, subsequence};
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::cells_of_results;
     use crate::testing::result;
-    use crate::{Series, cells};
 
     /// The engines that compete.
     fn competing(results: &[TrialResult]) -> Vec<Vec<String>> {
-        let none = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-        let Ok(cells) = cells(results, &Series::new(), none);
+        let cells = cells_of_results(results);
         let cells: Vec<&Cell<'_>> = cells.iter().collect();
         let name = |index: &usize| cells[*index].key.engine.clone();
         same_work(&cells).iter().map(|same| same.cells.iter().map(name).collect()).collect()
@@ -201,7 +198,7 @@ mod tests {
         #[test]
         fn trials_are_compared_where_no_key_of_their_work_differs(trials in prop::collection::vec(trial(), 2..8)) {
             let results: Vec<_> = trials.iter().enumerate().map(|(number, trial)| trial.result(number)).collect();
-            let Ok(cells) = cells(&results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+            let cells = cells_of_results(&results);
             let cells: Vec<&Cell<'_>> = cells.iter().collect();
             let of = |number: usize| {
                 let is_of = |cell: &&Cell<'_>| cell.finished.iter().any(|one| one.trial.number == number as u32);

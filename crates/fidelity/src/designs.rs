@@ -1,13 +1,11 @@
 //! The row `designs`: duets, slices and long turns of the same pairs of engines say the same. A duet is compared by CPU
 //! time and by nothing else: where that compares nothing the pair is not counted, and the line says so.
 
-use std::convert::Infallible;
 use std::io;
 
+use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::verdicts::{Aspect, PairedRatio, PairedRatios, Terms, compare, paired};
-use kvdyno_analysis::{Series, cells};
-use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, Side, TrialKey, TrialResult};
+use kvdyno_results::{Phase, Side, TrialResult};
 
 use crate::pairs::{counted, middle};
 use crate::table::FidelityLine;
@@ -95,8 +93,7 @@ fn results(tries: &Tries, name: &str, engines: &[&str], design: &[&str]) -> io::
 /// The logarithm of the ratio of `one` over `other`, over repeats. That of a duet is its own: kvdyno itself would take
 /// that of the slices where the two differ, which is what this row is to tell.
 fn log_ratio(results: &[TrialResult], one: &str, other: &str, compared: Aspect) -> Option<f64> {
-    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    let cells = cells_of_results(results);
     let of = |engine: &str| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine);
     let pair = paired(of(one)?, of(other)?, compared);
     let own = |ratio: &PairedRatio| PairedRatio { by_slices: None, ..*ratio };

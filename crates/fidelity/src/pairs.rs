@@ -1,13 +1,11 @@
 //! Tries that are a `kvdyno diff` of two setups: its verdict and how long it took.
 
-use std::convert::Infallible;
 use std::io;
 
+use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::simulation::SimulatedCoverage;
 use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, judged, paired};
-use kvdyno_analysis::{Series, cells};
-use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, TrialKey, TrialResult};
+use kvdyno_results::{Phase, TrialResult};
 
 use crate::tries::{DiffTry, Tries};
 
@@ -61,8 +59,7 @@ pub fn counted(hits: usize, tries: usize) -> String {
 
 /// The comparison of the second of two setups with the first.
 fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<Comparison> {
-    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    let cells = cells_of_results(results);
     let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
     let [before, after] = setups else { return None };
     let (before, after) = (run(before)?, run(after)?);

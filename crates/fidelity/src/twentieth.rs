@@ -2,13 +2,11 @@
 //! cell take. What a run ten times as long decides must not come out the other way round, and most of it must be
 //! decided. It takes two calls of an hour, one for each number of readers.
 
-use std::convert::Infallible;
 use std::io;
 
 use kvdyno_analysis::verdicts::{Aspect, Looks, Pairing, Terms, Verdict};
-use kvdyno_analysis::{Cell, SameWork, Series, cells, same_work};
-use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, Side, TrialKey, TrialResult};
+use kvdyno_analysis::{Cell, SameWork, cells_of_results, same_work};
+use kvdyno_results::{Phase, Side, TrialResult};
 
 use crate::pairs::{ENGINES, counted};
 use crate::table::FidelityLine;
@@ -70,8 +68,7 @@ fn run(tries: &Tries, name: &str, readers: &str, budget: &str, seed: u32) -> io:
 
 /// The verdicts of all pairs: the number of the column, and the two engines in the order of their names.
 fn verdicts(results: &[TrialResult]) -> Vec<((usize, String, String), Verdict)> {
-    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-    let Ok(mut cells) = cells(results, &Series::new(), no_latencies);
+    let mut cells = cells_of_results(results);
     cells.sort_by(|one, other| (one.key.readers, &one.key.engine).cmp(&(other.key.readers, &other.key.engine)));
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
     let terms = Terms { looks: Looks::AfterEach, ..Terms::default() };

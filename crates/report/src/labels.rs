@@ -135,11 +135,9 @@ fn mark_tainted(drafts: &mut [Draft<'_, '_>]) {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
 
-    use kvdyno_analysis::{Series, cells};
+    use kvdyno_analysis::cells_of_results;
     use kvdyno_results::TrialKey;
-    use kvdyno_results::latency_log::LatencyLog;
     use proptest::prelude::*;
     use proptest::sample::{select, subsequence};
     use serde_json::{Value, json};
@@ -196,7 +194,7 @@ mod tests {
             let mut results = results;
             // Results of before have none.
             results.iter_mut().filter(|_| !has_keys).for_each(|result| result.experiment = Value::Null);
-            let Ok(cells) = cells(&results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+            let cells = cells_of_results(&results);
             let labels = labels(&cells);
             for (one, other) in (0..cells.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
                 let column = |cell: usize| (cells[cell].key.readers, &labels[cell].workload);

@@ -4,10 +4,8 @@
 //! therefore one family. Otherwise one in twenty cells without any difference would be called worse.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
-use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, Phase, TrialKey, TrialResult};
+use kvdyno_results::{ClientKind, Phase, TrialResult};
 
 use super::enough::{Decision, Goal, OpenPair};
 use super::family::compare_family;
@@ -15,7 +13,7 @@ use super::level::Looks;
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
 use super::verdict::{Aspect, Terms};
-use crate::{Cell, CellKey, Series, cells};
+use crate::{Cell, CellKey, cells_of_results};
 
 /// A cell and its counterpart.
 pub type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);
@@ -59,8 +57,7 @@ fn name<'a>(cell: &'a Cell<'_>) -> (&'a str, Phase, &'a str, u32, u32, ClientKin
 
 /// Whether these results are enough to tell two setups from each other, in every work.
 pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str), goal: &Goal) -> RunDecision {
-    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-    let Ok(cells) = cells(results, &Series::new(), no_latencies);
+    let cells = cells_of_results(results);
     let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
     let counterparts = counterparts(&of(before), &of(after));
     let aspects = |(before, after): &Counterparts<'_, '_>| goal.compared(&[*before, *after]);
@@ -128,8 +125,7 @@ mod tests {
     fn counterparts_did_the_same_work() {
         let mut results = trials(1, 50.0);
         results.retain(|one| one.trial.engine == "old" || one.trial.readers == 1);
-        let none = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-        let Ok(cells) = cells(&results, &Series::new(), none);
+        let cells = cells_of_results(&results);
         let of = |setup: &str| cells.iter().filter(|cell| cell.key.engine == setup).collect::<Vec<_>>();
         let pairs = counterparts(&of("old"), &of("new"));
         assert_eq!(pairs.len(), 1);
@@ -142,8 +138,7 @@ mod tests {
         let mut results = trials(1, 50.0);
         results.retain(|one| one.trial.readers == 1);
         results[1].workload.batch = 100;
-        let none = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-        let Ok(cells) = cells(&results, &Series::new(), none);
+        let cells = cells_of_results(&results);
         let [before, after] = ["old", "new"].map(|setup| cells.iter().find(|cell| cell.key.engine == setup).unwrap());
         assert_eq!(counterparts(&[before], &[after]).len(), 0);
         assert_eq!(counterparts_of_folders(&[before], &[after]).len(), 1);

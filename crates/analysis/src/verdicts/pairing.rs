@@ -105,18 +105,15 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 #[cfg(test)]
 mod tests {
     use kvdyno_model::Design;
-    use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, Interference, OpKind, ReadBack, TrialKey};
+    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, Interference, OpKind, ReadBack};
 
     use super::super::level::Looks;
     use super::super::{Terms, Verdict, VerdictFigure, compare};
     use super::*;
-    use crate::Series;
     use crate::testing::{failed, result};
 
     fn of(results: &[TrialResult]) -> PairedRatios {
-        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-        let cells = crate::cells(results, &Series::new(), none).unwrap();
+        let cells = crate::cells_of_results(results);
         let judged = judged(&[&cells[0], &cells[1]]);
         paired(&cells[0], &cells[1], judged[0])
     }
@@ -233,8 +230,7 @@ mod tests {
     }
 
     fn by_duets(results: &[TrialResult]) -> PairedRatios {
-        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-        let cells = crate::cells(results, &Series::new(), none).unwrap();
+        let cells = crate::cells_of_results(results);
         paired(&cells[0], &cells[1], Aspect::CpuTime)
     }
 
@@ -242,8 +238,7 @@ mod tests {
     #[test]
     fn cpu_time_is_compared_where_every_trial_has_it() {
         let have = |results: &[TrialResult]| {
-            let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-            let cells = crate::cells(results, &Series::new(), none).unwrap();
+            let cells = crate::cells_of_results(results);
             have_cpu_time(&[&cells[0], &cells[1]])
         };
         let mut results = duets((1e6, 1e6), (1e6, 5e5), 0.0);
@@ -262,8 +257,7 @@ mod tests {
         both.operations.insert(0, writes.clone());
         let of = |result: &TrialResult| {
             let results = [result.clone()];
-            let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-            let cells = crate::cells(&results, &Series::new(), none).unwrap();
+            let cells = crate::cells_of_results(&results);
             let figure = |compared| measured(&cells[0], compared).figures.get(&1).copied();
             judged(&[&cells[0]]).into_iter().map(|compared| (compared, figure(compared))).collect::<Vec<_>>()
         };

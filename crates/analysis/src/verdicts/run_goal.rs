@@ -1,17 +1,15 @@
 //! Whether the results of a run are enough, from the trials themselves.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
-use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{Phase, Side, TrialKey, TrialResult, WorkKey};
+use kvdyno_results::{Phase, Side, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, Question, enough};
 use super::level::Looks;
 use super::pairing;
 use super::rivals::{RivalRank, Rivals};
 use super::verdict::{Aspect, Terms};
-use crate::{Cell, CellKey, SameWork, Series, cells, same_work};
+use crate::{Cell, CellKey, SameWork, cells_of_results, same_work};
 
 /// The step of a cell.
 pub(super) fn step(key: &CellKey) -> WorkKey {
@@ -22,7 +20,7 @@ pub(super) fn step(key: &CellKey) -> WorkKey {
 /// Whether these results are enough for the goal. Loads are left out: a verdict on loads takes many of them, which were
 /// not requested.
 pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
-    let cells = without_latencies(results);
+    let cells = cells_of_results(results);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
     let works = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run);
     let judged = |same: SameWork| {
@@ -36,18 +34,12 @@ pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     RunDecision { decision: enough(&rivals, goal), steps: judged.iter().map(steps).collect() }
 }
 
-fn without_latencies(results: &[TrialResult]) -> Vec<Cell<'_>> {
-    let no_latencies = |_: &TrialKey| Ok::<_, Infallible>(LatencyLog::new());
-    let Ok(cells) = cells(results, &Series::new(), no_latencies);
-    cells
-}
-
 /// The rank of each cell by the throughput of its sides, from the results so far of a run that goes on. `detect` is the
 /// least difference that matters, of 1. Two works whose cells have the same key, as those that differ in their batch,
 /// have a rank each.
 pub fn ranks_so_far(results: &[TrialResult], question: Question, detect: f64) -> Vec<(CellKey, Side, RivalRank)> {
     let terms = Terms { detect, looks: Looks::AfterEach };
-    let cells = without_latencies(results);
+    let cells = cells_of_results(results);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
     let mut ranks = Vec::new();
     for same in same_work(&cells) {

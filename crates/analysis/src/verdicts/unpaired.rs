@@ -88,15 +88,13 @@ fn mean(logs: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use kvdyno_results::latency_log::LatencyLog;
-    use kvdyno_results::{Interference, Side, TrialKey, TrialResult};
+    use kvdyno_results::{Interference, Side, TrialResult};
     use proptest::prelude::*;
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::super::{Aspect, Verdict, measured};
     use super::*;
-    use crate::Series;
     use crate::random::normal;
     use crate::testing::result;
 
@@ -152,8 +150,7 @@ mod tests {
         };
         let results: Vec<TrialResult> =
             (1..=5).flat_map(|repeat| [trial("lmdb", repeat, of_lmdb), trial("bdb", repeat, of_bdb)]).collect();
-        let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-        let cells = crate::cells(&results, &Series::new(), none).unwrap();
+        let cells = crate::cells_of_results(&results);
         measured(&cells[0], Aspect::Throughput(Side::Reads))
     }
 

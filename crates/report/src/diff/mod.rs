@@ -14,11 +14,10 @@ use kvdyno_analysis::verdicts::{
     VerdictFigure, compare_family, compare_unpaired, counterparts, counterparts_of_folders, have_cpu_time, judged,
     measured, paired,
 };
-use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, cells_of_results, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{EngineFacts, Machine, Phase, Setting, Side, TrialKey, TrialResult};
+use kvdyno_results::{EngineFacts, Machine, Phase, Setting, Side, TrialResult};
 
 use crate::document::{command, command_word};
 use crate::format::Format;
@@ -143,7 +142,7 @@ impl Diff {
         figure: VerdictFigure,
     ) -> Result<Diff, ReadError> {
         let results = folder.results()?;
-        let cells = cells_of(&results);
+        let cells = cells_of_results(&results);
         let pairs = counterparts(&of_setup(&cells, before), &of_setup(&cells, after));
         let terms = Terms { detect, looks: looks(&folder.experiment()?) };
         let compare = |family: &[ComparedPair<'_, '_>]| {
@@ -183,7 +182,7 @@ impl Diff {
     ) -> Result<Diff, DiffError> {
         let folders = [before, after].map(|folder| folder.root().display().to_string());
         let results = [before.results()?, after.results()?];
-        let cells = [cells_of(&results[0]), cells_of(&results[1])];
+        let cells = [cells_of_results(&results[0]), cells_of_results(&results[1])];
         let incomparable = |differences: Vec<String>, advice| {
             Err(DiffError::Incomparable { folders: folders.clone(), differences, advice })
         };
@@ -273,12 +272,6 @@ impl Diff {
 }
 
 const ACROSS: &str = "; where that does not matter: --across";
-
-fn cells_of(results: &[TrialResult]) -> Vec<Cell<'_>> {
-    let no_latencies = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-    let Ok(cells) = cells(results, &Series::new(), no_latencies);
-    cells
-}
 
 fn series_of(folder: &ResultsFolder, results: &[TrialResult]) -> Result<Series, ReadError> {
     results.iter().map(|result| Ok((result.trial.clone(), folder.series(&result.trial)?))).collect()

@@ -1,12 +1,10 @@
 //! The pairs for which a run goes on are those that its report calls undecided.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 
 use kvdyno_analysis::verdicts::{Goal, Question, Verdict, decide};
-use kvdyno_analysis::{Cell, CellKey, Series, cells, same_work};
+use kvdyno_analysis::{Cell, CellKey, cells_of_results, same_work};
 use kvdyno_experiment::Experiment;
-use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{
     Audit, AuditFacts, ClientKind, DatabaseCopy, Failure, FailureKind, Interference, Phase, ReadBack, TrialKey,
     TrialOutcome, TrialResult,
@@ -227,7 +225,7 @@ fn named(cell: &Cell<'_>) -> (CellKey, u64) {
 
 /// The pairs that the run would go on for.
 fn open(results: &[TrialResult], goal: &Goal) -> BTreeSet<NamedPair> {
-    let Ok(cells) = cells(results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+    let cells = cells_of_results(results);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
     let runs: Vec<_> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
     let name = |rivals: usize, index: usize| named(cells[runs[rivals].cells[index]]);
