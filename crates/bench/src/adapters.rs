@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kvdyno_engine::catalog;
-use kvdyno_model::{Distribution, EngineName, WorkloadName};
+use kvdyno_model::EngineName;
 
 use crate::BenchError;
 use crate::drive::{self, Drive};
@@ -64,23 +64,12 @@ fn own_instructions(engine: &str) -> Result<f64, BenchError> {
 }
 
 fn profile(engine: &str, database: &Path, gets: u64, out: &Path) -> Result<(), BenchError> {
-    let drive = Drive {
-        engine,
-        folder: database,
-        workload: WorkloadName::ReadRandom.into(),
-        records: RECORDS,
-        threads: 1,
-        operations: gets,
-        reads_per_transaction: 1,
-        batch: 1,
-        distribution: Distribution::default(),
-        mix: None,
-    };
     let mut command = Command::new("timeout");
     command.args([PATIENCE, "valgrind"]);
     // Valgrind runs one thread at a time; an engine that spins until its own threads move needs them to take turns.
     command.args(["--tool=callgrind", "--fair-sched=yes"]).arg(format!("--callgrind-out-file={}", out.display()));
-    command.arg(std::env::current_exe()?).args(drive.arguments());
+    let drive = Drive::gets(engine, database, RECORDS).command(gets)?;
+    command.arg(drive.get_program()).args(drive.get_args());
     let output = command.output()?;
     match output.status.success() {
         true => Ok(()),

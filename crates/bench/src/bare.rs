@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::BenchError;
-use crate::counting::Countable;
 use crate::drive::{RECORDS, load, reader_seed, writer_seed};
 
 /// A loop of `bare_lmdb.c`.
@@ -54,19 +53,31 @@ impl Loaded {
 pub struct BareLmdb {
     program: PathBuf,
     database: Loaded,
-    bare_loop: BareLoop,
 }
 
 impl BareLmdb {
     /// Compiles it into `folder`, to work on `database`.
     pub fn compile(folder: &Path, database: &Loaded) -> Result<BareLmdb, BenchError> {
         let program = compile(folder, "bare_lmdb", include_str!("bare_lmdb.c"), &["-llmdb", "-pthread"])?;
-        Ok(BareLmdb { program, database: database.clone(), bare_loop: BareLoop::Each })
+        Ok(BareLmdb { program, database: database.clone() })
     }
 
-    /// One of its loops.
-    pub fn with(&self, bare_loop: BareLoop) -> BareLmdb {
-        BareLmdb { bare_loop, ..self.clone() }
+    /// One of its loops, with so many operations.
+    pub fn command(&self, bare_loop: BareLoop, operations: u64) -> std::io::Result<Command> {
+        let (seed, name, batch) = match bare_loop {
+            BareLoop::Each => (reader_seed(), "each", 1),
+            BareLoop::One => (reader_seed(), "one", 1),
+            BareLoop::Scan => (reader_seed(), "scan", 1),
+            BareLoop::Put(batch) => (writer_seed(), "put", batch),
+        };
+        let mut command = Command::new(&self.program);
+        command.arg(match bare_loop {
+            BareLoop::Put(_) => self.database.copy()?,
+            _ => self.database.folder.clone(),
+        });
+        command.args([seed, RECORDS, operations].map(|number| number.to_string()));
+        command.args([name, &batch.to_string()]);
+        Ok(command)
     }
 }
 
@@ -79,26 +90,5 @@ pub fn compile(folder: &Path, name: &str, text: &str, libraries: &[&str]) -> Res
     match output.status.success() {
         true => Ok(program),
         false => Err(BenchError::Program(format!("{compiler}: {}", String::from_utf8_lossy(&output.stderr)))),
-    }
-}
-
-impl Countable for BareLmdb {
-    fn command(&self, operations: u64) -> Command {
-        let (seed, name, batch) = match self.bare_loop {
-            BareLoop::Each => (reader_seed(), "each", 1),
-            BareLoop::One => (reader_seed(), "one", 1),
-            BareLoop::Scan => (reader_seed(), "scan", 1),
-            BareLoop::Put(batch) => (writer_seed(), "put", batch),
-        };
-        let database = match self.bare_loop {
-            BareLoop::Put(_) => self.database.copy(),
-            _ => Ok(self.database.folder.clone()),
-        };
-        // If the copy fails, the program finds no folder and says so.
-        let mut command = Command::new(&self.program);
-        command.arg(database.unwrap_or_default());
-        command.args([seed, RECORDS, operations].map(|number| number.to_string()));
-        command.args([name, &batch.to_string()]);
-        command
     }
 }

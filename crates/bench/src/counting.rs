@@ -5,6 +5,7 @@
 //! for the variants of libc's functions that each processor gets.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -47,62 +48,42 @@ impl Beside {
     }
 }
 
-/// A program whose cost is a matter of how many operations it is asked for.
-pub trait Countable {
-    /// The program, asked for so many operations.
-    fn command(&self, operations: u64) -> Command;
-}
-
 impl Counter {
     /// The best there is here.
     pub fn choose() -> Counter {
-        let mut probe = Command::new("true");
-        match perf(&mut probe) {
+        match counted(Counter::Perf, &Command::new("true")) {
             Ok(_) => Counter::Perf,
             Err(_) => Counter::Valgrind,
         }
     }
 
-    /// Instructions of one operation.
-    pub fn per_operation(self, program: &dyn Countable) -> Result<f64, BenchError> {
+    /// Instructions of one operation of a program, which is given how many it is to do.
+    pub fn per_operation(self, program: impl Fn(u64) -> io::Result<Command>) -> Result<f64, BenchError> {
         let (few, many) = match self {
             Counter::Perf => (200_000, 1_200_000),
             Counter::Valgrind => (10_000, 60_000),
         };
-        let count = |operations| match self {
-            Counter::Perf => perf(&mut program.command(operations)),
-            Counter::Valgrind => valgrind(&mut program.command(operations)),
-        };
+        let count = |operations| counted(self, &program(operations)?);
         Ok((count(many)? as f64 - count(few)? as f64) / (many - few) as f64)
     }
 }
 
-/// `wrapper` before the program of `command`.
-fn wrapped(wrapper: &str, arguments: &[&str], command: &Command) -> Command {
-    let mut wrapped = Command::new(wrapper);
-    wrapped.args(arguments).arg(command.get_program()).args(command.get_args());
-    wrapped
-}
-
-fn perf(command: &mut Command) -> Result<u64, BenchError> {
-    let mut command = wrapped("perf", &["stat", "-x", ",", "-e", "instructions:u"], command);
-    let output = command.output()?;
+/// The instructions of a program, which stand in a line of what `counter` says after it.
+fn counted(counter: Counter, command: &Command) -> Result<u64, BenchError> {
+    let (wrapper, arguments): (_, &[&str]) = match counter {
+        Counter::Perf => ("perf", &["stat", "-x", ",", "-e", "instructions:u"]),
+        Counter::Valgrind => ("valgrind", &["--tool=callgrind", "--callgrind-out-file=/dev/null"]),
+    };
+    let program = [command.get_program()].into_iter().chain(command.get_args());
+    let output = Command::new(wrapper).args(arguments).args(program).output()?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let line = text.lines().find(|line| line.contains("instructions:u")).unwrap_or_default();
-    match (output.status.success(), line.split(',').next().and_then(|count| count.parse().ok())) {
+    let count = text.lines().find_map(|line| match counter {
+        Counter::Perf => line.split(',').next().filter(|_| line.contains("instructions:u"))?.parse().ok(),
+        Counter::Valgrind => line.split("refs:").nth(1)?.trim().replace(',', "").parse().ok(),
+    });
+    match (output.status.success(), count) {
         (true, Some(count)) => Ok(count),
-        _ => Err(BenchError::Program(format!("perf stat: {}", text.trim()))),
-    }
-}
-
-fn valgrind(command: &mut Command) -> Result<u64, BenchError> {
-    let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
-    let output = wrapped("valgrind", &arguments, command).output()?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let total = text.lines().find_map(|line| line.split("refs:").nth(1).map(|count| count.trim().replace(',', "")));
-    match (output.status.success(), total.and_then(|count| count.parse().ok())) {
-        (true, Some(count)) => Ok(count),
-        _ => Err(BenchError::Program(format!("valgrind: {}", text.trim()))),
+        _ => Err(BenchError::Program(format!("{wrapper}: {}", text.trim()))),
     }
 }
 

@@ -8,14 +8,14 @@ use std::process::Command;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_engine::{Durability, EngineSettings};
 use kvdyno_experiment::Experiment;
-use kvdyno_worker::worker::driver_check;
-use kvdyno_worker::workloads::{Data, TrialEnd, Workload, WorkloadParameters, WorkloadSpec};
+use kvdyno_model::WorkloadName;
+use kvdyno_worker::workloads::{Data, TrialEnd, WorkloadParameters, WorkloadSpec};
 use kvdyno_worker::{KnownContents, TrialSpec};
 
 use crate::BenchError;
 use crate::bare;
-use crate::counting::{Beside, Countable, Counter};
-use crate::drive::{choice, workload};
+use crate::counting::{Beside, Counter};
+use crate::drive::{choice, print};
 use crate::pairs::{self, Pairs};
 
 /// Row 13 of the report; checkpoints at close alone, as a bare program has them.
@@ -48,8 +48,8 @@ struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// It is given an empty folder: what was there is removed.
-    fn prepared(&self, starts: u64) -> std::io::Result<Command> {
+    /// The program with so many starting points. It is given an empty folder: what was there is removed.
+    fn starting(&self, starts: u64) -> std::io::Result<Command> {
         let database = self.folder.join(if self.bare.is_some() { "bare" } else { "kvdyno" });
         if database.exists() {
             std::fs::remove_dir_all(&database)?;
@@ -66,29 +66,17 @@ impl Program<'_> {
         command.arg(&database).arg(starts.to_string()).arg(self.threads.to_string());
         Ok(command)
     }
+
+    /// Instructions of a starting point.
+    fn instructions(&self, counter: Counter) -> Result<f64, BenchError> {
+        let program = |operations| self.starting(operations / OPERATIONS_OF_START);
+        Ok(counter.per_operation(program)? * OPERATIONS_OF_START as f64)
+    }
 }
 
 /// Counting takes the difference of two runs, in which a starting point counts for so many operations: there are five
 /// in each, and putting makes them dear.
 const OPERATIONS_OF_START: u64 = 10;
-
-impl Program<'_> {
-    fn starting(&self, starts: u64) -> Command {
-        // If the folder cannot be prepared, `false` takes the program's part, and fails.
-        self.prepared(starts).unwrap_or_else(|_| Command::new("false"))
-    }
-
-    /// Instructions of a starting point.
-    fn instructions(&self, counter: Counter) -> Result<f64, BenchError> {
-        Ok(counter.per_operation(self)? * OPERATIONS_OF_START as f64)
-    }
-}
-
-impl Countable for Program<'_> {
-    fn command(&self, operations: u64) -> Command {
-        self.starting(operations / OPERATIONS_OF_START)
-    }
-}
 
 /// Both programs, with folders for their databases beneath one.
 struct Both<'a> {
@@ -150,23 +138,16 @@ fn rate(ns: f64, threads: u32) -> f64 {
     f64::from(threads) * 1e9 / ns
 }
 
-/// kvdyno's side: `drive-3n1 FOLDER STARTS THREADS`. Prints nanoseconds of a thread for an operation, operations,
-/// and nanoseconds of CPU time for an operation.
+/// kvdyno's side: `drive-3n1 FOLDER STARTS THREADS`.
 pub fn drive(words: &[&str]) -> Result<(), BenchError> {
     let usage = || BenchError::Program("drive-3n1 FOLDER STARTS THREADS".to_owned());
     let [folder, starts, threads] = words else { return Err(usage()) };
     let (starts, threads) = (starts.parse().map_err(|_| usage())?, threads.parse().map_err(|_| usage())?);
     let options = OPTIONS.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let check = driver_check(&choice("bdb", &options)?, &spec(workload("3n1")?, Path::new(folder), starts, threads))
-        .map_err(|failure| BenchError::Program(failure.reason))?;
-    if check.failures > 0 {
-        return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
-    }
-    writeln!(std::io::stdout(), "{:.3} {} {:.3}", check.ns, check.operations, check.cpu_ns)?;
-    Ok(())
+    print(&choice("bdb", &options)?, &spec(Path::new(folder), starts, threads))
 }
 
-fn spec(name: Workload, folder: &Path, starts: u64, threads: u32) -> TrialSpec {
+fn spec(folder: &Path, starts: u64, threads: u32) -> TrialSpec {
     let sizes = Data { key_size: 8, key_format: KeyFormat::Binary, value_size: 8, ..Data::of_records(starts) };
     let data = Data { compressibility: 0.0, ..sizes };
     let parameters =
@@ -174,6 +155,10 @@ fn spec(name: Workload, folder: &Path, starts: u64, threads: u32) -> TrialSpec {
     let settings = Experiment::default().engine_settings();
     let lab = EngineSettings { durability: Durability::None, cache_bytes: CACHE, write_buffer_bytes: 0, ..settings };
     let contents = KnownContents::loaded(0);
-    let trial = TrialSpec::without_parent(WorkloadSpec { name, parameters }, lab, folder.to_owned());
+    let trial = TrialSpec::without_parent(
+        WorkloadSpec { name: WorkloadName::ThreeNPlusOne.into(), parameters },
+        lab,
+        folder.to_owned(),
+    );
     TrialSpec { contents, ..trial }
 }

@@ -1,16 +1,19 @@
 //! One loop of the driver's in this process: what is measured.
 
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use kvdyno_dataset::subseed;
 use kvdyno_engine::catalog;
 use kvdyno_engine::{Adapter, Choice, Database, Probe};
 use kvdyno_experiment::Experiment;
-use kvdyno_model::{Distribution, EngineName, OperationMix, OptionText, WorkloadName};
+use kvdyno_model::{Distribution, EngineName, OptionText, WorkloadName};
 use kvdyno_results::ClientKind;
 use kvdyno_worker::TrialSpec;
 use kvdyno_worker::worker::{driver_check, hints};
 use kvdyno_worker::workloads::{Data, TrialEnd, Workload, WorkloadParameters, WorkloadSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::BenchError;
 
@@ -21,16 +24,13 @@ pub const NULL_RECORDS: u64 = 1000;
 /// The seed of every benchmark.
 const SEED: u64 = 1;
 
-/// Stands for a workload with operations of its own.
-const NO_MIX: &str = "-";
-
 /// The task of one loop.
-#[derive(Clone, Debug)]
-pub struct Drive<'a> {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Drive {
     /// The engine.
-    pub engine: &'a str,
+    pub engine: String,
     /// Its database.
-    pub folder: &'a Path,
+    pub folder: PathBuf,
     /// The workload.
     pub workload: Workload,
     /// Records in the database.
@@ -45,28 +45,29 @@ pub struct Drive<'a> {
     pub batch: u64,
     /// How likely each record is to come next.
     pub distribution: Distribution,
-    /// The operations of a mix that has none of its own.
-    pub mix: Option<OperationMix>,
 }
 
-impl Drive<'_> {
-    /// The command line that makes this program do it.
-    pub fn arguments(&self) -> Vec<String> {
-        [
-            "drive",
-            self.engine,
-            &self.folder.to_string_lossy(),
-            &self.workload.to_string(),
-            &self.records.to_string(),
-            &self.threads.to_string(),
-            &self.operations.to_string(),
-            &self.reads_per_transaction.to_string(),
-            &self.batch.to_string(),
-            &self.distribution.to_string(),
-            &self.mix.map_or(NO_MIX.to_owned(), |mix| mix.to_string()),
-        ]
-        .map(str::to_owned)
-        .to_vec()
+impl Drive {
+    /// Gets of one thread, each in a transaction of its own, of records that are drawn evenly.
+    pub fn gets(engine: &str, folder: &Path, records: u64) -> Drive {
+        Drive {
+            engine: engine.to_owned(),
+            folder: folder.to_owned(),
+            workload: WorkloadName::ReadRandom.into(),
+            records,
+            threads: 1,
+            operations: 0,
+            reads_per_transaction: 1,
+            batch: 1,
+            distribution: Distribution::default(),
+        }
+    }
+
+    /// This program, to do it with so many operations of each thread.
+    pub fn command(&self, operations: u64) -> io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("drive").arg(serde_json::to_string(&Drive { operations, ..self.clone() })?);
+        Ok(command)
     }
 }
 
@@ -80,41 +81,21 @@ pub fn writer_seed() -> u64 {
     subseed(SEED, &[1, 0])
 }
 
-/// Drives, and prints nanoseconds for an operation and operations.
-pub fn run(arguments: &[&str]) -> Result<(), BenchError> {
-    let usage = || {
-        let words = "drive ENGINE FOLDER WORKLOAD RECORDS THREADS OPERATIONS READS-PER-TRANSACTION BATCH DISTRIBUTION \
-                     MIX";
-        BenchError::Program(words.to_owned())
-    };
-    let [engine, folder, workload, records, threads, operations, reads, batch, distribution, mix] = arguments else {
-        return Err(usage());
-    };
-    let drive = Drive {
-        engine,
-        folder: Path::new(folder),
-        workload: self::workload(workload).map_err(|_| usage())?,
-        records: records.parse().map_err(|_| usage())?,
-        threads: threads.parse().map_err(|_| usage())?,
-        operations: operations.parse().map_err(|_| usage())?,
-        reads_per_transaction: reads.parse().map_err(|_| usage())?,
-        batch: batch.parse().map_err(|_| usage())?,
-        distribution: distribution.parse().map_err(|_| usage())?,
-        mix: (*mix != NO_MIX).then(|| mix.parse()).transpose().map_err(|_| usage())?,
-    };
-    let check =
-        driver_check(&choice(engine, &[])?, &spec(&drive)).map_err(|failure| BenchError::Program(failure.reason))?;
+/// Drives what [`Drive::command`] gives.
+pub fn run(drive: &str) -> Result<(), BenchError> {
+    let drive: Drive = serde_json::from_str(drive).map_err(|error| BenchError::Program(error.to_string()))?;
+    print(&choice(&drive.engine, &[])?, &spec(&drive))
+}
+
+/// Drives, and prints nanoseconds of a thread for an operation, operations, and nanoseconds of CPU time for an
+/// operation.
+pub fn print(choice: &Choice, spec: &TrialSpec) -> Result<(), BenchError> {
+    let check = driver_check(choice, spec).map_err(|failure| BenchError::Program(failure.reason))?;
     if check.failures > 0 {
         return Err(BenchError::Program(format!("{} answers were not right", check.failures)));
     }
-    use std::io::Write;
-    writeln!(std::io::stdout(), "{:.3} {}", check.ns, check.operations)?;
+    writeln!(io::stdout(), "{:.3} {} {:.3}", check.ns, check.operations, check.cpu_ns)?;
     Ok(())
-}
-
-/// A workload by its name.
-pub fn workload(name: &str) -> Result<Workload, BenchError> {
-    name.parse::<WorkloadName>().map(Workload::from).map_err(BenchError::Program)
 }
 
 /// An engine with options beyond its preset.
@@ -130,7 +111,7 @@ pub fn choice(engine: &str, options: &[OptionText]) -> Result<Choice, BenchError
     Choice::new(adapter, name.preset.as_deref(), options, library).map_err(|error| failed(error.to_string()))
 }
 
-fn spec(drive: &Drive<'_>) -> TrialSpec {
+fn spec(drive: &Drive) -> TrialSpec {
     let (readers, writers) = drive.workload.threads(drive.threads);
     let data = Data { seed: SEED, ..Data::of_records(drive.records) };
     let parameters = WorkloadParameters {
@@ -139,7 +120,6 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
         batch: drive.batch,
         reads_per_transaction: drive.reads_per_transaction,
         reads: drive.workload.profile().reads,
-        mix: drive.mix,
         distribution: drive.distribution,
         seed: SEED,
         ..WorkloadParameters::on(data, TrialEnd::Operations(drive.operations))
@@ -154,20 +134,7 @@ fn spec(drive: &Drive<'_>) -> TrialSpec {
 /// Makes a database of so many records in `folder`.
 pub fn load(engine: &str, folder: &Path, records: u64) -> Result<(), BenchError> {
     let failed = |error: &dyn std::fmt::Display| BenchError::Program(format!("loading {engine}: {error}"));
-    let workload = WorkloadName::ReadRandom.into();
-    let drive = Drive {
-        engine,
-        folder,
-        workload,
-        records,
-        threads: 1,
-        operations: 0,
-        reads_per_transaction: 1,
-        batch: 1,
-        distribution: Distribution::default(),
-        mix: None,
-    };
-    let workload = spec(&drive).workload;
+    let workload = spec(&Drive::gets(engine, folder, records)).workload;
     let keys = workload.parameters.data.keys().map_err(|error| failed(&error))?;
     let values = workload.parameters.data.values();
     let choice = choice(engine, &[])?;

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        ["drive", rest @ ..] => drive::run(rest),
+        ["drive", task] => drive::run(task),
         ["3n1", rest @ ..] => cycles::run(rest),
         ["drive-3n1", rest @ ..] => cycles::drive(rest),
         ["--check"] => limits::check(),

@@ -1,6 +1,7 @@
 //! Paired timing: two programs in turns, so that a drift of the machine's speed falls on both; or both at once on the
 //! same processors, so that not even a neighbour's burst falls on one of them alone.
 
+use std::io;
 use std::process::{Command, Stdio};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -24,20 +25,20 @@ pub struct Pairs {
 /// Runs both in turns, `pairs` times after one that does not count.
 pub fn run(
     pairs: usize,
-    mut first: impl FnMut() -> Command,
-    mut second: impl FnMut() -> Command,
+    first: impl Fn() -> io::Result<Command>,
+    second: impl Fn() -> io::Result<Command>,
 ) -> Result<Pairs, BenchError> {
-    nanoseconds(&mut first())?;
-    nanoseconds(&mut second())?;
+    nanoseconds(&mut first()?)?;
+    nanoseconds(&mut second()?)?;
     let mut times = Vec::new();
     for pair in 0..pairs {
         // Each goes first in half of the pairs.
         let (a, b) = if pair % 2 == 0 {
-            let a = nanoseconds(&mut first())?;
-            (a, nanoseconds(&mut second())?)
+            let a = nanoseconds(&mut first()?)?;
+            (a, nanoseconds(&mut second()?)?)
         } else {
-            let b = nanoseconds(&mut second())?;
-            (nanoseconds(&mut first())?, b)
+            let b = nanoseconds(&mut second()?)?;
+            (nanoseconds(&mut first()?)?, b)
         };
         times.push((a, b));
     }
@@ -52,16 +53,16 @@ pub fn run(
 pub fn side_by_side(
     pairs: usize,
     processors: usize,
-    mut first: impl FnMut() -> Command,
-    mut second: impl FnMut() -> Command,
+    first: impl Fn() -> io::Result<Command>,
+    second: impl Fn() -> io::Result<Command>,
 ) -> Result<Pairs, BenchError> {
-    let before = sched_getaffinity(None).map_err(std::io::Error::from)?;
+    let before = sched_getaffinity(None).map_err(io::Error::from)?;
     let mut few = CpuSet::new();
     (0..CpuSet::MAX_CPU).filter(|&cpu| before.is_set(cpu)).take(processors).for_each(|cpu| few.set(cpu));
     // Processes get it from the thread that starts them.
-    sched_setaffinity(None, &few).map_err(std::io::Error::from)?;
-    let times: Result<Vec<_>, _> = (0..pairs).map(|_| both(&mut first(), &mut second())).collect();
-    sched_setaffinity(None, &before).map_err(std::io::Error::from)?;
+    sched_setaffinity(None, &few).map_err(io::Error::from)?;
+    let times: Result<Vec<_>, _> = (0..pairs).map(|_| both(&mut first()?, &mut second()?)).collect();
+    sched_setaffinity(None, &before).map_err(io::Error::from)?;
     Ok(Pairs::of(&times?))
 }
 

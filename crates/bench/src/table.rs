@@ -1,6 +1,6 @@
 //! Everything, as a table.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::Command;
 
@@ -9,9 +9,9 @@ use kvdyno_worker::workloads::Reads;
 
 use crate::BenchError;
 use crate::bare::{BareLmdb, BareLoop, Loaded};
-use crate::counting::{Beside, Countable, Counter};
+use crate::counting::{Beside, Counter};
 use crate::cycles;
-use crate::drive::{Drive, NULL_RECORDS, RECORDS, workload};
+use crate::drive::{Drive, NULL_RECORDS, RECORDS};
 use crate::pairs::{self, Pairs};
 
 /// Instructions of every loop that is measured.
@@ -41,52 +41,36 @@ pub struct Costs {
     pub start: Beside,
 }
 
-/// This program, driving.
-struct Driven<'a>(Drive<'a>);
-
-impl Countable for Driven<'_> {
-    fn command(&self, operations: u64) -> Command {
-        let program = std::env::current_exe().unwrap_or_else(|_| "kvdyno-bench".into());
-        let mut command = Command::new(program);
-        command.args(Drive { operations, ..self.0.clone() }.arguments());
-        command
-    }
+fn gets(engine: &str, folder: &Path) -> Drive {
+    Drive::gets(engine, folder, if engine == "null" { NULL_RECORDS } else { RECORDS })
 }
 
-fn driven<'a>(engine: &'a str, folder: &'a Path, threads: u32, reads_per_transaction: u64) -> Driven<'a> {
-    let records = if engine == "null" { NULL_RECORDS } else { RECORDS };
-    Driven(Drive {
-        engine,
-        folder,
-        workload: WorkloadName::ReadRandom.into(),
-        records,
-        threads,
-        operations: 0,
-        reads_per_transaction,
-        batch: 1,
-        distribution: Distribution::default(),
-        mix: None,
-    })
+/// Gets of LMDB.
+fn of_lmdb(lmdb: &Loaded) -> Drive {
+    gets("lmdb", &lmdb.folder)
 }
 
 /// Batches of the null engine's records.
-fn batches(folder: &Path) -> Result<Driven<'_>, BenchError> {
-    Ok(Driven(Drive { workload: workload("multireadrandom")?, ..driven("null", folder, 1, 1).0 }))
+fn batches(folder: &Path) -> Drive {
+    Drive { workload: WorkloadName::MultiReadRandom.into(), ..gets("null", folder) }
 }
 
-/// As many reads in a transaction as anybody asks for.
-const ALL: u64 = u64::MAX;
+/// Gets in one transaction.
+fn in_one(lmdb: &Loaded) -> Drive {
+    Drive { reads_per_transaction: u64::MAX, ..of_lmdb(lmdb) }
+}
+
 /// Puts in a batch.
 const BATCH: u64 = 100;
 
 /// Steps through all records.
-fn scan(lmdb: &Loaded) -> Result<Driven<'_>, BenchError> {
-    Ok(Driven(Drive { workload: workload("readseq")?, ..driven("lmdb", &lmdb.folder, 1, 1).0 }))
+fn scan(lmdb: &Loaded) -> Drive {
+    Drive { workload: WorkloadName::ReadSeq.into(), ..of_lmdb(lmdb) }
 }
 
 /// Gets of records that are drawn by another law than evenly.
-fn drawn(lmdb: &Loaded, distribution: Distribution) -> Driven<'_> {
-    Driven(Drive { distribution, ..driven("lmdb", &lmdb.folder, 1, 1).0 })
+fn drawn(lmdb: &Loaded, distribution: Distribution) -> Drive {
+    Drive { distribution, ..of_lmdb(lmdb) }
 }
 
 /// mixgraph's law, within key ranges.
@@ -95,20 +79,14 @@ fn power() -> Distribution {
 }
 
 /// Gets, by the loop that does other operations, too.
-fn mix(lmdb: &Loaded) -> Result<Driven<'_>, BenchError> {
-    Ok(Driven(Drive { workload: workload("ycsb-c")?, ..driven("lmdb", &lmdb.folder, 1, 1).0 }))
+fn mix(lmdb: &Loaded) -> Drive {
+    Drive { workload: WorkloadName::YcsbC.into(), ..of_lmdb(lmdb) }
 }
 
-/// Puts in batches, counted one by one, each time into a new copy of a database.
-struct Puts<'a>(&'a Loaded);
-
-impl Countable for Puts<'_> {
-    fn command(&self, operations: u64) -> Command {
-        let folder = self.0.copy().unwrap_or_default();
-        let Ok(overwrite) = workload("overwrite") else { return Command::new("false") };
-        let puts = Drive { workload: overwrite, batch: BATCH, ..driven("lmdb", &folder, 1, 1).0 };
-        Driven(puts).command(operations / BATCH)
-    }
+/// So many puts in batches, into a new copy of a database.
+fn puts(lmdb: &Loaded, operations: u64) -> io::Result<Command> {
+    let puts = Drive { workload: WorkloadName::Overwrite.into(), batch: BATCH, ..gets("lmdb", &lmdb.copy()?) };
+    puts.command(operations / BATCH)
 }
 
 /// Counts the instructions of everything.
@@ -119,23 +97,24 @@ pub fn costs(counter: Counter) -> Result<Costs, BenchError> {
 
 fn costs_of(counter: Counter, folder: &Path, lmdb: &Loaded) -> Result<Costs, BenchError> {
     let bare = BareLmdb::compile(folder, lmdb)?;
-    let count = |program: &dyn Countable| counter.per_operation(program);
-    let beside = |bare_loop: BareLoop, ours: &dyn Countable| {
-        Ok::<_, BenchError>(Beside { bare: count(&bare.with(bare_loop))?, ours: count(ours)? })
+    let count = |drive: Drive| counter.per_operation(|operations| drive.command(operations));
+    let beside = |bare_loop: BareLoop, ours: f64| {
+        let bare = counter.per_operation(|operations| bare.command(bare_loop, operations))?;
+        Ok::<_, BenchError>(Beside { bare, ours })
     };
-    let each = beside(BareLoop::Each, &driven("lmdb", &lmdb.folder, 1, 1))?;
+    let each = beside(BareLoop::Each, count(of_lmdb(lmdb))?)?;
     Ok(Costs {
-        zipf: Beside { bare: each.ours, ours: count(&drawn(lmdb, Distribution::of(DistributionKind::Zipf)))? },
-        power: Beside { bare: each.ours, ours: count(&drawn(lmdb, power()))? },
-        normal: Beside { bare: each.ours, ours: count(&drawn(lmdb, Distribution::of(DistributionKind::Normal)))? },
-        mix: Beside { bare: each.ours, ours: count(&mix(lmdb)?)? },
+        zipf: Beside { bare: each.ours, ours: count(drawn(lmdb, Distribution::of(DistributionKind::Zipf)))? },
+        power: Beside { bare: each.ours, ours: count(drawn(lmdb, power()))? },
+        normal: Beside { bare: each.ours, ours: count(drawn(lmdb, Distribution::of(DistributionKind::Normal)))? },
+        mix: Beside { bare: each.ours, ours: count(mix(lmdb))? },
         each,
-        one: beside(BareLoop::One, &driven("lmdb", &lmdb.folder, 1, ALL))?,
-        scan: beside(BareLoop::Scan, &scan(lmdb)?)?,
-        put: beside(BareLoop::Put(BATCH), &Puts(lmdb))?,
-        null_batch: count(&batches(folder)?)? / Reads::USUAL.per_batch as f64,
+        one: beside(BareLoop::One, count(in_one(lmdb))?)?,
+        scan: beside(BareLoop::Scan, count(scan(lmdb))?)?,
+        put: beside(BareLoop::Put(BATCH), counter.per_operation(|operations| puts(lmdb, operations))?)?,
+        null_batch: count(batches(folder))? / Reads::USUAL.per_batch as f64,
         start: cycles::instructions(counter)?,
-        null: count(&driven("null", folder, 1, 1))?,
+        null: count(gets("null", folder))?,
     })
 }
 
@@ -150,11 +129,11 @@ pub fn run() -> Result<(), BenchError> {
     let costs = costs_of(counter, folder.path(), &lmdb)?;
     let bare = BareLmdb::compile(folder.path(), &lmdb)?;
     header(&mut out)?;
-    let each = time(&bare.with(BareLoop::Each), &driven("lmdb", &lmdb.folder, 1, 1), 1_500_000)?;
+    let each = time(&bare, BareLoop::Each, &of_lmdb(&lmdb), 1_500_000)?;
     beside(&mut out, "lmdb readrandom, a transaction for each get", &costs.each, &each)?;
-    let one = time(&bare.with(BareLoop::One), &driven("lmdb", &lmdb.folder, 1, ALL), 1_500_000)?;
+    let one = time(&bare, BareLoop::One, &in_one(&lmdb), 1_500_000)?;
     beside(&mut out, "lmdb readrandom, one transaction for all", &costs.one, &one)?;
-    let steps = time(&bare.with(BareLoop::Scan), &scan(&lmdb)?, 10_000_000)?;
+    let steps = time(&bare, BareLoop::Scan, &scan(&lmdb), 10_000_000)?;
     beside(&mut out, "lmdb readseq, a step", &costs.scan, &steps)?;
     let put = "lmdb overwrite in batches, for each put";
     writeln!(out, "{put:<46} {:>12.1}, the bare loop {:.1}", costs.put.ours, costs.put.bare)?;
@@ -170,8 +149,8 @@ pub fn run() -> Result<(), BenchError> {
     Ok(())
 }
 
-fn time(bare: &BareLmdb, ours: &Driven<'_>, operations: u64) -> Result<Pairs, BenchError> {
-    pairs::run(15, || bare.command(operations), || ours.command(operations))
+fn time(bare: &BareLmdb, bare_loop: BareLoop, ours: &Drive, operations: u64) -> Result<Pairs, BenchError> {
+    pairs::run(15, || bare.command(bare_loop, operations), || ours.command(operations))
 }
 
 fn header(out: &mut impl Write) -> Result<(), BenchError> {
@@ -195,8 +174,8 @@ fn beside(out: &mut impl Write, what: &str, costs: &Beside, pairs: &Pairs) -> Re
 /// The null engine, on one thread and on two.
 fn null(out: &mut impl Write, folder: &Path, instructions: f64) -> Result<(), BenchError> {
     const GETS: u64 = 20_000_000;
-    let single = driven("null", folder, 1, 1);
-    let double = driven("null", folder, 2, 1);
+    let single = gets("null", folder);
+    let double = Drive { threads: 2, ..gets("null", folder) };
     let pairs = pairs::run(9, || single.command(GETS), || double.command(GETS))?;
     writeln!(out, "null readrandom, every value verified, latency recorded")?;
     writeln!(out, "{:<46} {instructions:>12.1} {:>9.1}", "  1 thread", pairs.first_ns)?;
