@@ -77,7 +77,7 @@ fn repeats(tries: &Tries, design: Design, option: &str, share: u32) -> io::Resul
         let words = ["synthetic", "synthetic"].into_iter().chain(WORK);
         let words = words.chain(["--option", &given, "--design", &in_design, "--repeat", &repeats, "--seed", &seed]);
         let words: Vec<String> = words.map(str::to_owned).collect();
-        let one = tries.diff(&format!("{design}-{option}-{share}-{number}"), &words)?;
+        let one = tries.diff(None, &format!("{design}-{option}-{share}-{number}"), &words)?;
         all.extend(one.iter().flat_map(|one| (1..=REPEATS).map(|repeat| BusyRepeat::of(one, repeat))));
     }
     Ok(all)

@@ -10,7 +10,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::pairs::counted;
 use crate::table::FidelityLine;
-use crate::tries::{DiffTry, Tries};
+use crate::tries::{Busy, DiffTry, Tries};
 
 const DESIGNS: [Design; 3] = [Design::Turns, Design::Slices, Design::Duet];
 const LENGTHS: [&str; 3] = ["500ms", "1s", "4s"];
@@ -61,7 +61,7 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
         let mut quiet = Trials::default();
         for number in 1..=QUIET * tries.count {
             let words = words(design, "1s", &["--repeat", "1", "--seed", &number.to_string()]);
-            if let Some(one) = tries.diff(&format!("quiet-{design}-{number}"), &words)? {
+            if let Some(one) = tries.diff(None, &format!("quiet-{design}-{number}"), &words)? {
                 quiet.count(&one, |result| result.environment.interference.is_empty());
             }
         }
@@ -72,9 +72,8 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
         for length in LENGTHS {
             for number in 1..=tries.count {
                 let words = words(design, length, &["--cpus", &cpus, "--repeat", "2", "--seed", &number.to_string()]);
-                if let Some(one) =
-                    tries.diff_beside_busy_loop(cpu, &format!("loop-{design}-{length}-{number}"), &words)?
-                {
+                let name = format!("loop-{design}-{length}-{number}");
+                if let Some(one) = tries.diff(Some(Busy::Always(cpu)), &name, &words)? {
                     let runs = one.results.into_iter().filter(|result| result.design.is_some()).collect();
                     beside.count(&DiffTry { results: runs, ..one }, names_others);
                 }

@@ -4,9 +4,9 @@
 
 use std::io;
 
-use crate::pairs::{ENGINES, PairTry, counted, diff_beside_busy_process, middle, most_of};
+use crate::pairs::{ENGINES, PairTry, counted, middle, most_of};
 use crate::table::FidelityLine;
-use crate::tries::Tries;
+use crate::tries::{Busy, Tries};
 
 const DETECT: f64 = 0.03;
 /// Time for some repeats, so that 200 take less than an hour.
@@ -56,13 +56,13 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
 }
 
 fn against_itself(tries: &Tries, engine: &str, workload: &str, seed: u32) -> io::Result<Option<PairTry>> {
-    let name = format!("{engine}-{workload}-{seed}").replace(':', "-");
+    let name = format!("{engine}-{workload}-{seed}-beside").replace(':', "-");
     let seed = seed.to_string();
     let words = ["--workload", workload, "--records", RECORDS, "--detect", "3%", "--budget", BUDGET];
     // A diff of one engine would share a load.
     let words = [engine, engine].into_iter().chain(words).chain(["--database", "fresh", "--seed", &seed]);
     let words: Vec<String> = words.map(str::to_owned).collect();
-    diff_beside_busy_process(tries, &name, &words, DETECT)
+    Ok(tries.diff(Some(Busy::Thirds), &name, &words)?.map(|one| PairTry::of(&one, DETECT)))
 }
 
 /// How many were called different over all engines. One that has no comparison is no try, and fails the line.

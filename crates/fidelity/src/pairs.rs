@@ -1,13 +1,11 @@
 //! Tries that are a `kvdyno diff` of two setups: its verdict and how long it took.
 
-use std::io;
-
 use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::simulation::SimulatedCoverage;
 use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, judged, paired};
 use kvdyno_results::{Phase, TrialResult};
 
-use crate::tries::{DiffTry, Tries};
+use crate::tries::DiffTry;
 
 /// Engines of several kinds: mapped and not, B-trees and LSM trees.
 pub const ENGINES: [&str; 8] =
@@ -22,30 +20,16 @@ pub struct PairTry {
 }
 
 impl PairTry {
+    /// Of a diff, the least difference that matters being `detect`.
+    pub fn of(one: &DiffTry, detect: f64) -> PairTry {
+        PairTry { comparison: compared(&one.results, &one.setups, detect), wall_s: one.wall_s }
+    }
+
     /// Half of the interval of the ratio, of 1; absent without an interval.
     pub fn half_width(&self) -> Option<f64> {
         let (low, high) = self.comparison.as_ref()?.interval()?;
         Some((high / low).ln() / 2.0)
     }
-}
-
-/// The try `name` of `kvdyno diff` with these words, the least difference that matters being `detect`.
-pub fn diff(tries: &Tries, name: &str, words: &[String], detect: f64) -> io::Result<Option<PairTry>> {
-    tries.diff(name, words).map(|one| of(one, detect))
-}
-
-/// The same with another process at work beside it.
-pub fn diff_beside_busy_process(
-    tries: &Tries,
-    name: &str,
-    words: &[String],
-    detect: f64,
-) -> io::Result<Option<PairTry>> {
-    tries.diff_beside_busy_process(name, words).map(|one| of(one, detect))
-}
-
-fn of(one: Option<DiffTry>, detect: f64) -> Option<PairTry> {
-    one.map(|one| PairTry { comparison: compared(&one.results, &one.setups, detect), wall_s: one.wall_s })
 }
 
 /// `6 of 6 (54 to 100 %)`: a count, with the 95 % interval of its share (Clopper and Pearson).

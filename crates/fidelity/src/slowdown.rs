@@ -6,7 +6,7 @@ use std::io;
 use kvdyno_analysis::verdicts::Verdict;
 use kvdyno_results::Phase;
 
-use crate::pairs::{PairTry, counted, diff, middle};
+use crate::pairs::{PairTry, counted, middle};
 use crate::table::FidelityLine;
 use crate::tries::Tries;
 
@@ -125,7 +125,8 @@ fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<F
         let words = words.into_iter().chain(["--detect", detect, "--budget", budget, "--seed", &seed]);
         let words: Vec<String> = [engine, engine].into_iter().chain(words).map(str::to_owned).collect();
         let name = format!("{engine}-{workload}-{option}-{share}-{number}");
-        let Some(one) = diff(tries, &name, &words, of_per_cent(detect)?)? else { continue };
+        let Some(one) = tries.diff(None, &name, &words)? else { continue };
+        let one = PairTry::of(&one, of_per_cent(detect)?);
         right += u32::from((slowdown.is_right)(&one));
         walls.push(one.wall_s);
         ratios.extend(one.comparison.and_then(|one| one.ratio));

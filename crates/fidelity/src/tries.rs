@@ -61,30 +61,26 @@ impl Tries {
     /// The results of the try `name`, which are those of `kvdyno compare` with `words`: as they were kept, or by
     /// running it now.
     pub fn results(&self, name: &str, words: &[String]) -> io::Result<Option<Vec<TrialResult>>> {
-        let Some(folder) = self.kept(name, "compare", words, &[0])? else { return Ok(None) };
+        let Some(folder) = self.kept(None, name, "compare", words, &[0])? else { return Ok(None) };
         ResultsFolder::open(&folder).map_err(io::Error::other)?.results().map_err(io::Error::other).map(Some)
     }
 
     /// The reports of the same try as a user gets them, even where trials of it failed.
     pub fn reports(&self, name: &str, words: &[String]) -> io::Result<Option<TryReports>> {
-        let Some(folder) = self.kept(name, "compare", words, &[0, 1])? else { return Ok(None) };
+        let Some(folder) = self.kept(None, name, "compare", words, &[0, 1])? else { return Ok(None) };
         let json = serde_json::from_str(&self.report(&folder, "json")?).map_err(io::Error::other)?;
         Ok(Some(TryReports { text: self.report(&folder, "table")?, json, folder }))
     }
 
-    /// The same of `kvdyno diff`, whatever its verdict.
-    pub fn diff(&self, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
-        self.diff_beside(None, name, words)
-    }
-
-    /// The same, with another process at work beside it.
-    pub fn diff_beside_busy_process(&self, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
-        self.diff_beside(Some(&BusyProcess::begin), &format!("{name}-beside"), words)
-    }
-
-    /// The same, with a process beside it that takes what it gets of the logical processor `cpu`.
-    pub fn diff_beside_busy_loop(&self, cpu: usize, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
-        self.diff_beside(Some(&|| BusyProcess::begin_loop(cpu)), name, words)
+    /// The same of `kvdyno diff`, whatever its verdict, with another process at work beside it if there is one.
+    pub fn diff(&self, beside: Option<Busy>, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
+        let Some(folder) = self.kept(beside, name, "diff", words, &[0, 3, 4])? else { return Ok(None) };
+        let wall_s = fs::read_to_string(folder.join(WALL))?.trim().parse().map_err(io::Error::other)?;
+        let folder = ResultsFolder::open(&folder).map_err(io::Error::other)?;
+        let plan = folder.plan().map_err(io::Error::other)?;
+        let engines = plan.as_ref().and_then(|plan| plan.experiment.get("engines")?.as_array());
+        let names = engines.into_iter().flatten().filter_map(|engine| engine.as_str().map(str::to_owned));
+        Ok(Some(DiffTry { setups: names.collect(), results: folder.results().map_err(io::Error::other)?, wall_s }))
     }
 
     /// A figure that this program works out, as it was kept or anew.
@@ -147,31 +143,12 @@ impl Tries {
         String::from_utf8(output.stdout).map_err(io::Error::other)
     }
 
-    fn diff_beside(
-        &self,
-        busy: Option<&dyn Fn() -> io::Result<BusyProcess>>,
-        name: &str,
-        words: &[String],
-    ) -> io::Result<Option<DiffTry>> {
-        let Some(folder) = self.kept_beside(busy, name, "diff", words, &[0, 3, 4])? else { return Ok(None) };
-        let wall_s = fs::read_to_string(folder.join(WALL))?.trim().parse().map_err(io::Error::other)?;
-        let folder = ResultsFolder::open(&folder).map_err(io::Error::other)?;
-        let plan = folder.plan().map_err(io::Error::other)?;
-        let engines = plan.as_ref().and_then(|plan| plan.experiment.get("engines")?.as_array());
-        let names = engines.into_iter().flatten().filter_map(|engine| engine.as_str().map(str::to_owned));
-        Ok(Some(DiffTry { setups: names.collect(), results: folder.results().map_err(io::Error::other)?, wall_s }))
-    }
-
     /// The folder of a try, which is run if there is none. Its name depends on the words and on the sources of the
     /// program and of its adapters: after a change of any of them the try is run again, and earlier results do not
     /// count.
-    fn kept(&self, name: &str, command: &str, words: &[String], codes: &[i32]) -> io::Result<Option<PathBuf>> {
-        self.kept_beside(None, name, command, words, codes)
-    }
-
-    fn kept_beside(
+    fn kept(
         &self,
-        busy: Option<&dyn Fn() -> io::Result<BusyProcess>>,
+        beside: Option<Busy>,
         name: &str,
         command: &str,
         words: &[String],
@@ -185,7 +162,7 @@ impl Tries {
         if !self.may_begin(budget(words)?) {
             return Ok(None);
         }
-        let _beside = busy.map(|begin| begin()).transpose()?;
+        let _beside = beside.map(Busy::begin).transpose()?;
         self.run(&folder, command, words, codes)?;
         Ok(Some(folder))
     }
@@ -247,22 +224,26 @@ pub struct DiffTry {
     pub wall_s: f64,
 }
 
+/// The work of another process.
+#[derive(Clone, Copy, Debug)]
+pub enum Busy {
+    /// It takes a processor for a third of a second and leaves it for as long.
+    Thirds,
+    /// It always wants this logical processor.
+    Always(usize),
+}
+
 /// A process that is at work until this is dropped.
 #[derive(Debug)]
-pub struct BusyProcess(Child);
+struct BusyProcess(Child);
 
-impl BusyProcess {
-    /// One that takes a processor for a third of a second and leaves it for as long.
-    fn begin() -> io::Result<BusyProcess> {
-        let script = "while :; do timeout 0.3 sh -c 'while :; do :; done'; sleep 0.3; done";
-        Command::new("sh").args(["-c", script]).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
-    }
-
-    /// One that always wants the logical processor `cpu`.
-    fn begin_loop(cpu: usize) -> io::Result<BusyProcess> {
-        let cpu = cpu.to_string();
-        let words = ["--cpu-list", &cpu, "sh", "-c", "while :; do :; done"];
-        Command::new("taskset").args(words).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
+impl Busy {
+    fn begin(self) -> io::Result<BusyProcess> {
+        let script = match self {
+            Busy::Thirds => "while :; do timeout 0.3 sh -c 'while :; do :; done'; sleep 0.3; done".to_owned(),
+            Busy::Always(cpu) => format!("exec taskset --cpu-list {cpu} sh -c 'while :; do :; done'"),
+        };
+        Command::new("sh").args(["-c", &script]).process_group(0).stdin(Stdio::null()).spawn().map(BusyProcess)
     }
 }
 
@@ -315,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_busy_process_is_at_work_until_it_is_dropped() {
-        let busy = BusyProcess::begin().unwrap();
+        let busy = Busy::Thirds.begin().unwrap();
         let process = PathBuf::from(format!("/proc/{}", busy.0.id()));
         assert!(process.exists());
         drop(busy);
@@ -329,8 +310,9 @@ mod tests {
         let times = || fs::read_to_string(&runs).unwrap_or_default().lines().count();
         let program = program(folder.path());
         let first = tries(&program, folder.path());
-        let kept =
-            |tries: &Tries, command: &str, seed: &str| tries.kept("x", command, &words(seed), &[0]).unwrap().unwrap();
+        let kept = |tries: &Tries, command: &str, seed: &str| {
+            tries.kept(None, "x", command, &words(seed), &[0]).unwrap().unwrap()
+        };
         let one = kept(&first, "compare", "1");
         assert_eq!((kept(&first, "compare", "1"), times()), (one.clone(), 1));
         assert_ne!(kept(&first, "compare", "2"), one);
@@ -355,7 +337,7 @@ mod tests {
         let program = program(folder.path());
         let row = |most: u64| {
             let tries = row(&program, folder.path(), most);
-            let kept = |seed: &&str| tries.kept("x", "compare", &words(seed), &[0]).unwrap().is_some();
+            let kept = |seed: &&str| tries.kept(None, "x", "compare", &words(seed), &[0]).unwrap().is_some();
             let there = ["1", "2", "3", "4", "5"].iter().filter(|seed| kept(seed)).count();
             (there, tries.progress())
         };
@@ -372,9 +354,9 @@ mod tests {
         let program = program(folder.path());
         let tries = row(&program, folder.path(), 3);
         let with_budget = |seed: &str| [words(seed), ["--budget", "4m"].map(str::to_owned).to_vec()].concat();
-        let begins = |words: Vec<String>| tries.kept("x", "compare", &words, &[0]).unwrap().is_some();
+        let begins = |words: Vec<String>| tries.kept(None, "x", "compare", &words, &[0]).unwrap().is_some();
         assert!(begins(with_budget("1")) && !begins(with_budget("2")) && begins(words("3")));
         assert_eq!(tries.progress(), RowProgress { kept: 0, done: 2, left: 1 });
-        assert!(tries.kept("x", "compare", &["--budget".to_owned(), "x".to_owned()], &[0]).is_err());
+        assert!(tries.kept(None, "x", "compare", &["--budget".to_owned(), "x".to_owned()], &[0]).is_err());
     }
 }
