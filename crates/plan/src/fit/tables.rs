@@ -27,9 +27,24 @@ pub(super) fn section<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Ta
 
 /// `[[run]]`, or a variant's `run.…`.
 pub(super) fn runs(table: &mut Table) -> Vec<&mut Table> {
-    match table.get_mut("run") {
-        Some(Value::Array(runs)) => runs.iter_mut().filter_map(Value::as_table_mut).collect(),
-        Some(Value::Table(run)) => vec![run],
+    table.get_mut("run").map(tables).unwrap_or_default()
+}
+
+/// The same of the experiment and of its variants.
+pub(super) fn all_runs(table: &mut Table) -> Vec<&mut Table> {
+    let of_key = |(key, value): (_, _)| match String::as_str(key) {
+        "run" => tables(value),
+        "variant" => tables(value).into_iter().flat_map(runs).collect(),
+        _ => Vec::new(),
+    };
+    table.iter_mut().flat_map(of_key).collect()
+}
+
+/// A table, or the tables of a list.
+fn tables(value: &mut Value) -> Vec<&mut Table> {
+    match value {
+        Value::Array(all) => all.iter_mut().filter_map(Value::as_table_mut).collect(),
+        Value::Table(one) => vec![one],
         _ => Vec::new(),
     }
 }

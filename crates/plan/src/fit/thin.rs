@@ -5,7 +5,7 @@
 //! leave_out = ["readers", "variants", "engines"]
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kvdyno_results::Phase;
@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use super::change::FitChange;
 use super::estimate::load_seconds;
-use super::tables::{each_table, runs};
+use super::tables::all_runs;
 use super::time::LEAST_RUN;
 use crate::design::times_measured;
 use crate::plan::Plan;
@@ -35,9 +35,9 @@ pub(super) fn thin(
     changes: &mut Vec<FitChange>,
 ) -> Result<(), FileError> {
     let before = table.clone();
-    let counts = Counts::of(table);
     for what in order {
-        while estimate(table, missing)? > budget && less(table, *what, &counts, missing)? {}
+        let all: Vec<Vec<Value>> = counts(table).into_iter().map(|readers| readers.clone()).collect();
+        while estimate(table, missing)? > budget && less(table, *what, &all, missing)? {}
     }
     tell(&before, table, changes);
     Ok(())
@@ -60,55 +60,27 @@ pub(super) fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Dura
     Ok(time.sum())
 }
 
-/// Leaves one more thing out. False if that cannot be.
-fn less(table: &mut Table, what: LeaveOut, counts: &Counts, missing: &BTreeSet<String>) -> Result<bool, FileError> {
+/// Leaves one more thing out; of numbers of readers, which were `all`. False if that cannot be.
+fn less(table: &mut Table, what: LeaveOut, all: &[Vec<Value>], missing: &BTreeSet<String>) -> Result<bool, FileError> {
     Ok(match what {
-        LeaveOut::Readers => counts.one_less_in(table),
+        LeaveOut::Readers => one_less(table, all),
         LeaveOut::Variants => drop_slowest_variant(table)?,
         LeaveOut::Engines => drop_last_engine(table, missing),
     })
 }
 
-/// The numbers of readers that the experiment has, by variant and run.
-struct Counts(BTreeMap<RunId, Vec<Value>>);
-
-/// The name of a variant, empty for the experiment itself, and the number of a run in it.
-type RunId = (String, usize);
-
-impl Counts {
-    fn of(table: &mut Table) -> Counts {
-        let mut counts = BTreeMap::new();
-        each_count(table, &mut |run, readers| {
-            counts.insert(run, readers.clone());
-        });
-        Counts(counts)
+/// Shortens the longest lists of readers in `table` by one, evenly spaced over the original numbers.
+fn one_less(table: &mut Table, all: &[Vec<Value>]) -> bool {
+    let most = counts(table).iter().map(|readers| readers.len()).max().unwrap_or(0);
+    if most > LEAST {
+        counts(table).into_iter().zip(all).for_each(|(readers, all)| *readers = spread(all, most - 1));
     }
-
-    /// Shortens the longest lists of readers in `table` by one, evenly spaced over the original numbers.
-    fn one_less_in(&self, table: &mut Table) -> bool {
-        let mut most = 0;
-        each_count(table, &mut |_, readers| most = most.max(readers.len()));
-        if most <= LEAST {
-            return false;
-        }
-        each_count(table, &mut |run, readers| {
-            if let Some(all) = self.0.get(&run) {
-                *readers = spread(all, most - 1);
-            }
-        });
-        true
-    }
+    most > LEAST
 }
 
-/// Calls `visit` with each list of readers and its run.
-fn each_count(table: &mut Table, visit: &mut dyn FnMut(RunId, &mut Vec<Value>)) {
-    each_table(table, &mut |one, name| {
-        for (number, run) in runs(one).into_iter().enumerate() {
-            if let Some(readers) = run.get_mut(RunKey::Readers.name()).and_then(Value::as_array_mut) {
-                visit((name.to_owned(), number), readers);
-            }
-        }
-    });
+/// The lists of readers of the experiment and of its variants, always in the same order.
+fn counts(table: &mut Table) -> Vec<&mut Vec<Value>> {
+    all_runs(table).into_iter().filter_map(|run| run.get_mut(RunKey::Readers.name())?.as_array_mut()).collect()
 }
 
 /// `count` of `values`, evenly spaced, with the first and the last.
@@ -162,12 +134,12 @@ fn tell(before: &Table, after: &Table, changes: &mut Vec<FitChange>) {
             changes.push(FitChange::LeftOut { what, names: gone });
         }
     }
-    let counts = |table: &Table| -> Vec<String> {
-        let all = Counts::of(&mut table.clone());
-        let texts: BTreeSet<String> = all.0.into_values().map(|readers| Value::Array(readers).to_string()).collect();
-        texts.into_iter().collect()
+    let texts = |table: &Table| -> Vec<String> {
+        let mut table = table.clone();
+        let texts = counts(&mut table).into_iter().map(|readers| Value::Array(readers.clone()).to_string());
+        Vec::from_iter(texts.collect::<BTreeSet<String>>())
     };
-    let (old, new) = (counts(before), counts(after));
+    let (old, new) = (texts(before), texts(after));
     if old != new {
         changes.push(FitChange::FewerReaders { old, new });
     }
