@@ -3,7 +3,7 @@
 use kvdyno_results::Phase;
 
 use super::fields::{ENGINE, Field, WORKLOAD};
-use super::run::{by_engine, grouped, names};
+use super::run::{by_engine, grouped};
 use crate::figures::amplification::{AMPLIFICATION, COUNTERS};
 use crate::figures::declared::KINDS;
 use crate::grid::{ColumnGroup, Grid, TableNote};
@@ -14,16 +14,13 @@ const TITLE: &str = "amplification";
 /// The amplification of the load; none if nothing of it is known.
 pub(crate) fn load_amplification(study: &Study<'_>) -> Option<Grid> {
     let cells = study.cells(Phase::Load);
-    let fields: Vec<Field> = [ENGINE, WORKLOAD].into_iter().chain(figures(&cells)).collect();
-    is_known(&cells).then(|| noted(Grid::of_cells(TITLE.to_owned(), &cells, &fields, 2)))
+    is_known(&cells).then(|| noted(Grid::of_cells(TITLE, &cells, &[ENGINE, WORKLOAD], figures(&cells))))
 }
 
 /// The amplification of a workload; none if nothing of it is known.
 pub(crate) fn run_amplification(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
-    let names = names(&cells);
-    let fields: Vec<Field> = names.iter().cloned().chain(figures(&cells)).collect();
-    is_known(&cells).then(|| noted(grouped(TITLE.to_owned(), &cells, &fields, names.len())))
+    is_known(&cells).then(|| noted(grouped(TITLE, &cells, figures(&cells))))
 }
 
 /// The columns, with the counters that some engine has.

@@ -1,7 +1,7 @@
 //! CPU time of an operation and context switches, in the measured part alone.
 
 use super::fields::Field;
-use super::run::{by_engine, grouped, names};
+use super::run::{by_engine, grouped};
 use crate::figures::declared::{CPU, SETTLING};
 use crate::grid::{ColumnGroup, Grid, TableNote};
 use crate::study::Study;
@@ -10,10 +10,8 @@ use crate::study::Study;
 pub(crate) fn run_cpu(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
     cells.iter().find_map(|cell| cell.median(|result| Some(result.window.as_ref()?.seconds)))?;
-    let names = names(&cells);
     let figures = CPU.map(|figure| Field::figure(figure, ColumnGroup::Rates));
-    let fields: Vec<Field> = names.iter().cloned().chain(figures).collect();
-    let mut grid = grouped("CPU of an operation".to_owned(), &cells, &fields, names.len());
+    let mut grid = grouped("CPU of an operation", &cells, figures);
     grid.notes = vec![TableNote::Words(NOTE.to_owned())];
     note_settling(&mut grid);
     Some(grid)

@@ -116,23 +116,24 @@ pub(super) fn costs() -> impl Iterator<Item = Field> {
 
 /// The most telling percentiles of a side's latency; the first head names the side.
 pub(super) fn main_percentiles(side: Side) -> impl Iterator<Item = Field> {
-    let field = move |(index, percentile): (usize, Percentile)| {
-        Field::latency(head(side, index, &percentile.to_string()), Source::Percentile(side, percentile))
-    };
-    MAIN_PERCENTILES.into_iter().enumerate().map(field)
+    percentiles(&MAIN_PERCENTILES, side, Source::Percentile)
 }
 
 /// The percentiles of a side's latency with their intervals, and the greatest latency.
 pub(super) fn all_percentiles(side: Side) -> impl Iterator<Item = Field> {
-    let field = move |(index, percentile): (usize, Percentile)| {
-        Field::latency(head(side, index, &percentile.to_string()), Source::PercentileWithInterval(side, percentile))
-    };
     let greatest = Field::latency("max".to_owned(), Source::Greatest(side));
-    Percentile::ALL.into_iter().enumerate().map(field).chain([greatest])
+    percentiles(&Percentile::ALL, side, Source::PercentileWithInterval).chain([greatest])
 }
 
-fn head(side: Side, index: usize, name: &str) -> String {
-    if index == 0 { format!("{} {name}", side.verb()) } else { name.to_owned() }
+fn percentiles(
+    all: &'static [Percentile],
+    side: Side,
+    source: fn(Side, Percentile) -> Source,
+) -> impl Iterator<Item = Field> {
+    all.iter().enumerate().map(move |(index, percentile)| {
+        let head = if index == 0 { format!("{} {percentile}", side.verb()) } else { percentile.to_string() };
+        Field::latency(head, source(side, *percentile))
+    })
 }
 
 /// A rate, marked if there was interference with one of the trials that it was made from, or if it was not steady.

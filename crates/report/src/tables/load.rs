@@ -13,13 +13,11 @@ use crate::study::Study;
 pub(crate) fn load(study: &Study<'_>) -> Option<Grid> {
     let cells = study.cells(Phase::Load);
     let workloads = distinct(cells.iter().map(|cell| &cell.label.workload)).len();
-    let mut fields = if workloads > 1 { vec![ENGINE, WORKLOAD] } else { vec![ENGINE] };
-    let names = fields.len();
-    fields.extend(costs());
-    fields.extend(Field::rate(LOADED, Side::Writes));
-    fields.push(Field::figure(SETTLING, ColumnGroup::Rates));
+    let names: &[Field] = if workloads > 1 { &[ENGINE, WORKLOAD] } else { &[ENGINE] };
+    let settling = Field::figure(SETTLING, ColumnGroup::Rates);
     (!cells.is_empty()).then(|| {
-        let mut grid = Grid::of_cells("Load".to_owned(), &cells, &fields, names);
+        let figures = costs().chain(Field::rate(LOADED, Side::Writes)).chain([settling]);
+        let mut grid = Grid::of_cells("Load", &cells, names, figures);
         note_settling(&mut grid);
         grid
     })

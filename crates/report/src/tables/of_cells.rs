@@ -11,12 +11,18 @@ use crate::remarks::{failure, reason};
 use crate::study::StudyCell;
 
 impl Grid {
-    /// The first `names` fields tell which cell it is, and stand in the rows of failures too.
-    pub(super) fn of_cells(title: String, cells: &[&StudyCell<'_>], fields: &[Field], names: usize) -> Grid {
+    /// `names` tell which cell it is, and stand in the rows of failures too.
+    pub(super) fn of_cells(
+        title: &str,
+        cells: &[&StudyCell<'_>],
+        names: &[Field],
+        figures: impl IntoIterator<Item = Field>,
+    ) -> Grid {
+        let fields: Vec<Field> = names.iter().cloned().chain(figures).collect();
         let mut columns: Vec<_> = fields.iter().map(Field::column).collect();
-        columns.iter_mut().take(names).for_each(|column| column.group = ColumnGroup::Names);
-        let rows = cells.iter().flat_map(|cell| cell_rows(cell, fields, names)).collect();
-        let mut grid = Grid { title, columns, rows, notes: notes(cells) };
+        columns.iter_mut().take(names.len()).for_each(|column| column.group = ColumnGroup::Names);
+        let rows = cells.iter().flat_map(|cell| cell_rows(cell, &fields, names.len())).collect();
+        let mut grid = Grid { title: title.to_owned(), columns, rows, notes: notes(cells) };
         grid.leave_out_empty_columns();
         grid
     }

@@ -10,23 +10,19 @@ use crate::study::{Study, StudyCell};
 /// The figures of the published reports and ours, the rows of an engine together.
 pub(crate) fn run(study: &Study<'_>, workload: &str) -> Grid {
     let cells = by_engine(study, workload);
-    let names = names(&cells);
-    let fields: Vec<Field> = names.iter().cloned().chain(costs()).chain(rate_fields(&cells)).collect();
-    grouped(String::new(), &cells, &fields, names.len())
+    grouped("", &cells, costs().chain(rate_fields(&cells)))
 }
 
 /// The percentiles of both sides with their intervals, the rows of an engine together; none if nothing was timed.
 pub(crate) fn latencies(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
-    let names = names(&cells);
-    let sides = Side::ALL.into_iter().filter(|side| does(&cells, *side));
-    let fields: Vec<Field> = names.iter().cloned().chain(sides.flat_map(all_percentiles)).collect();
-    (fields.len() > names.len()).then(|| grouped("all latencies".to_owned(), &cells, &fields, names.len()))
+    let sides: Vec<Side> = Side::ALL.into_iter().filter(|side| does(&cells, *side)).collect();
+    (!sides.is_empty()).then(|| grouped("all latencies", &cells, sides.into_iter().flat_map(all_percentiles)))
 }
 
 /// A table whose rows are grouped by engine.
-pub(super) fn grouped(title: String, cells: &[&StudyCell<'_>], fields: &[Field], names: usize) -> Grid {
-    let mut grid = Grid::of_cells(title, cells, fields, names);
+pub(super) fn grouped(title: &str, cells: &[&StudyCell<'_>], figures: impl IntoIterator<Item = Field>) -> Grid {
+    let mut grid = Grid::of_cells(title, cells, &names(cells), figures);
     grid.group_rows();
     grid
 }
@@ -45,7 +41,7 @@ pub(super) fn by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a
 }
 
 /// The engine; readers where there are any; else clients; in words where both vary.
-pub(super) fn names(cells: &[&StudyCell<'_>]) -> [Field; 2] {
+fn names(cells: &[&StudyCell<'_>]) -> [Field; 2] {
     let reads = cells.iter().any(|cell| cell.key.readers > 0);
     let writers_vary = cells.windows(2).any(|pair| pair[0].key.writers != pair[1].key.writers);
     match (reads, writers_vary) {

@@ -3,10 +3,12 @@
 use kvdyno_results::Phase;
 
 use super::fields::{ENGINE, Field, WORKLOAD};
-use super::run::{by_engine, grouped, names};
+use super::run::{by_engine, grouped};
 use crate::figures::declared;
 use crate::grid::{ColumnGroup, Grid, TableNote};
 use crate::study::Study;
+
+const TITLE: &str = "to and from the storage";
 
 /// The inputs for each operation from which on the storage has a part in the rates.
 const WORTH_A_TABLE: f64 = 0.01;
@@ -24,18 +26,14 @@ pub(crate) fn matters(study: &Study<'_>) -> bool {
 /// The storage of the load; none if it does not matter.
 pub(crate) fn load_storage(study: &Study<'_>) -> Option<Grid> {
     let cells = study.cells(Phase::Load);
-    let fields: Vec<Field> = [ENGINE, WORKLOAD].into_iter().chain(figures()).collect();
-    (matters(study) && !cells.is_empty())
-        .then(|| Grid::of_cells("to and from the storage".to_owned(), &cells, &fields, 2))
+    (matters(study) && !cells.is_empty()).then(|| Grid::of_cells(TITLE, &cells, &[ENGINE, WORKLOAD], figures()))
 }
 
 /// The storage of a workload; none if it does not matter.
 pub(crate) fn run_storage(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = by_engine(study, workload);
-    let names = names(&cells);
-    let fields: Vec<Field> = names.iter().cloned().chain(figures()).collect();
     (matters(study) && !cells.is_empty()).then(|| {
-        let mut grid = grouped("to and from the storage".to_owned(), &cells, &fields, names.len());
+        let mut grid = grouped(TITLE, &cells, figures());
         grid.notes = vec![TableNote::Words(NOTE.to_owned())];
         grid
     })

@@ -35,7 +35,7 @@ fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
         names.push(WORKLOAD);
     }
     names.push(if phase == Phase::Load { LOAD_THREADS } else { THREADS });
-    let mut grid = Grid::of_cells(first.heading.clone(), cells, &names, names.len());
+    let mut grid = Grid::of_cells(&first.heading, cells, &names, []);
     grid.notes = vec![TableNote::Words(first.note.clone())];
     // The table of its phase has what failed. Here a row is left for each cell.
     grid.rows.retain(|row| row.failure.is_none());
