@@ -19,26 +19,31 @@ pub(crate) fn render(document: &Document<'_>) -> Result<String, ReportError> {
 /// `cells.csv`, `verdicts.csv`, and a row a trial in `load.csv` and `run.csv`.
 pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<(), ReportError> {
     fs::create_dir_all(folder).map_err(ReportError::writing(folder.to_owned()))?;
-    let files = [
-        ("cells.csv", render(document)?),
-        ("verdicts.csv", verdicts(&document.pairs)?),
-        ("load.csv", of_trials(&document.load)?),
-        ("run.csv", of_trials(&document.run)?),
-    ];
-    for (name, text) in files {
-        let path = folder.join(name);
-        files::write_whole(&path, text.as_bytes()).map_err(ReportError::writing(path.clone()))?;
+    for (name, (heads, rows)) in ["cells", "verdicts", "load", "run"].into_iter().zip(tables(document)?) {
+        let path = folder.join(name).with_extension("csv");
+        files::write_whole(&path, table(&heads, &rows)?.as_bytes()).map_err(ReportError::writing(path.clone()))?;
     }
     Ok(())
 }
 
-/// A row for each pair: what JSON has of it, without the identities.
-fn verdicts(pairs: &[PairSummary]) -> Result<String, ReportError> {
-    table(&VERDICTS.map(str::to_owned), &verdict_rows(pairs)?)
+/// The heads and the rows of a table for programs.
+pub(super) type ProgramTable = (Vec<String>, Vec<Vec<Value>>);
+
+/// Cells, verdicts, loads and runs.
+pub(super) fn tables(document: &Document<'_>) -> Result<[ProgramTable; 4], ReportError> {
+    let cells = &document.cell_table;
+    let trials =
+        |table: &TrialTable| (table.columns.clone(), table.rows.iter().map(|row| row.values.clone()).collect());
+    Ok([
+        (cells.columns.clone(), cells.rows.clone()),
+        (VERDICTS.map(str::to_owned).to_vec(), verdict_rows(&document.pairs)?),
+        trials(&document.load),
+        trials(&document.run),
+    ])
 }
 
-/// The values of [`VERDICTS`] for each pair.
-pub(super) fn verdict_rows(pairs: &[PairSummary]) -> Result<Vec<Vec<Value>>, ReportError> {
+/// The values of [`VERDICTS`] for each pair: what JSON has of it, without the identities.
+fn verdict_rows(pairs: &[PairSummary]) -> Result<Vec<Vec<Value>>, ReportError> {
     let row = |pair: &PairSummary| {
         let values = serde_json::to_value(pair)?;
         // A field has no list in it.
@@ -49,7 +54,7 @@ pub(super) fn verdict_rows(pairs: &[PairSummary]) -> Result<Vec<Vec<Value>>, Rep
 }
 
 /// The columns of `verdicts.csv`, named as in JSON.
-pub(super) const VERDICTS: [&str; 19] = [
+const VERDICTS: [&str; 19] = [
     "work",
     "one",
     "other",
@@ -71,21 +76,12 @@ pub(super) const VERDICTS: [&str; 19] = [
     "not_steady",
 ];
 
-fn of_trials(trials: &TrialTable) -> Result<String, ReportError> {
-    let rows: Vec<Vec<Value>> = trials.rows.iter().map(|row| row.values.clone()).collect();
-    table(&trials.columns, &rows)
-}
-
 fn table(columns: &[String], rows: &[Vec<Value>]) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|column| harmless(column)))?;
     for row in rows {
         writer.write_record(row.iter().map(field))?;
     }
-    text(writer)
-}
-
-fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, ReportError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -11,10 +11,9 @@ use serde_json::Value;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::chart_sheets;
-use super::csv::{VERDICTS, verdict_rows};
+use super::{chart_sheets, csv};
 use crate::charts::DrawnChart;
-use crate::document::{Block, Document, Section, TrialTable};
+use crate::document::{Block, Document, Section};
 use crate::error::ReportError;
 use crate::grid::{Content, Grid, GridCell};
 
@@ -58,25 +57,9 @@ fn add(
 
 /// Cells, verdicts and trials first, then the tables for people and the data of charts.
 fn sheets(document: &Document<'_>) -> Result<Vec<Sheet>, ReportError> {
-    let trials = |name: &str, table: &TrialTable| Sheet {
-        name: name.to_owned(),
-        heads: table.columns.clone(),
-        rows: table.rows.iter().map(|row| row.values.clone()).collect(),
-    };
-    let mut sheets = vec![
-        Sheet {
-            name: "cells".to_owned(),
-            heads: document.cell_table.columns.clone(),
-            rows: document.cell_table.rows.clone(),
-        },
-        Sheet {
-            name: "verdicts".to_owned(),
-            heads: VERDICTS.map(str::to_owned).to_vec(),
-            rows: verdict_rows(&document.pairs)?,
-        },
-        trials("loads", &document.load),
-        trials("runs", &document.run),
-    ];
+    let of_programs = ["cells", "verdicts", "loads", "runs"].into_iter().zip(csv::tables(document)?);
+    let sheet = |(name, (heads, rows)): (&str, csv::ProgramTable)| Sheet { name: name.to_owned(), heads, rows };
+    let mut sheets: Vec<Sheet> = of_programs.map(sheet).collect();
     for section in &document.sections {
         sheets.extend(section.tables(true).map(|grid| of_grid(section.title_of(grid), grid)));
     }
