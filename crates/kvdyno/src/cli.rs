@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use kvdyno_install::Language;
-use kvdyno_model::TimeSpan;
+use kvdyno_model::{KeyValue, TimeSpan};
 use kvdyno_report::{Diff, Format, Paper, Tables};
 
 use crate::progress::MetricsTarget;
@@ -197,12 +197,9 @@ fn one_of(formats: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(named).try_map(|word| word.parse::<Format>())
 }
 
-fn languages() -> impl TypedValueParser<Value = Language> {
-    PossibleValuesParser::new(Language::ALL.iter().map(|language| language.word())).try_map(|word| word.parse())
-}
-
-fn tables() -> impl TypedValueParser<Value = Tables> {
-    PossibleValuesParser::new(Tables::ALL.iter().map(|tables| tables.word())).try_map(|word| word.parse())
+/// A parser of the words of a type.
+fn words<T: KeyValue + Clone + Send + Sync + 'static>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::words().into_iter().map(|(word, _)| word)).try_map(|word| T::from_text(&word))
 }
 
 #[derive(Debug, Args)]
@@ -256,7 +253,7 @@ pub struct CleanArguments {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct TablesArguments {
     /// Tables of --format table: those that answer the question, or all
-    #[arg(long, default_value_t = Tables::Main, value_parser = tables(), help_heading = "Output")]
+    #[arg(long, default_value_t = Tables::Main, value_parser = words::<Tables>(), help_heading = "Output")]
     pub tables: Tables,
 }
 
@@ -388,7 +385,7 @@ pub struct NewArguments {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Language of the adapter: c, c++, rust or go
-    #[arg(long, value_parser = languages(), value_name = "LANGUAGE")]
+    #[arg(long, value_parser = words::<Language>(), value_name = "LANGUAGE")]
     pub lang: Language,
     /// Parent folder of the adapter's folder
     #[arg(long, default_value = ".", value_name = "FOLDER")]
