@@ -223,6 +223,21 @@ fn impossible_sizes_are_refused() {
     refused_at("4:19", variant, "it has no sizes with their weights");
 }
 
+/// A mix as most people write it, without a workload beside it.
+#[test]
+fn a_mix_and_its_distribution_are_read_as_people_write_them() {
+    let line = ["compare", "lmdb", "--mix", "get=90,update=5,insert=5", "--distribution", "zipf:0.99"];
+    let lab = Lab::new();
+    let printed = lab.run_with(&[&line[..], &["--dry-run"]].concat()).exits(0).stdout.clone();
+    for key in ["workload = \"mix\"", "mix = \"get 90, put 5, insert 5\"", "distribution = \"zipf 0.99\""] {
+        assert!(printed.contains(key), "{printed}");
+    }
+    let small = ["--records", "2000", "--operations", "2000", "--repeat", "1", "--out", "results"];
+    let ran = lab.run_with(&[&line[..], &small].concat());
+    let kinds = ran.is_clean().trial("lmdb", "mix").result.operations;
+    assert_eq!(kinds.iter().map(|one| one.kind.word()).collect::<Vec<_>>(), ["get", "put", "insert"]);
+}
+
 #[test]
 fn impossible_laws_and_rates_of_runs_are_refused() {
     let mix = "workload = \"mix\"\nmix = \"get 50, range 50\"\n";
@@ -230,9 +245,9 @@ fn impossible_laws_and_rates_of_runs_are_refused() {
         ("6:17", "range_lengths = \"pareto -1 5\"\n", "the k of pareto is -1"),
         ("6:17", "range_lengths = \"pareto 1 0\"\n", "the sigma of pareto is 0"),
         ("6:17", "range_lengths = \"pareto 1\"\n", "pareto two numbers, k and sigma"),
-        ("6:16", "distribution = \"power 0.1 0.5 0\"\n", "the number of key ranges of power is 0; it must be 1 to 256"),
+        ("6:16", "distribution = \"power 0.1 0.5 0\"\n", "the number of key ranges is 0; it must be 1 to 256"),
         ("6:16", "distribution = \"power 0.1 0.5 2.5\"\n", "it must be whole"),
-        ("6:16", "distribution = \"power 2 0.5\"\n", "the part of the likeliest record of power is 2"),
+        ("6:16", "distribution = \"power 2 0.5\"\n", "the probability of the likeliest record is 2"),
         ("6:16", "distribution = \"power 0.1 0.5 9 0 1 0 1\"\n", "weights that are 0"),
         ("6:8", "rate = 0\n", "it must be above 0 operations a second"),
         ("6:8", "rate = \"10G\"\nreaders = [1]\n", "rate is 10000000000; it must be at most 100000000 a second"),

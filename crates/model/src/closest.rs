@@ -1,13 +1,17 @@
 //! The word that a misspelt one most likely meant.
 
-/// The candidate that a misspelt word most likely meant, if one is near enough.
+/// The candidate that a misspelt word most likely meant: one that is near enough, or else one that is at least the
+/// first half of the word, such as `zipf` for `zipfian`.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let near = candidates
+        .iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), *candidate))
         .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(word.len()) / 4)
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
+        .map(|(_, candidate)| candidate);
+    let begins = |candidate: &&str| word.starts_with(candidate) && 2 * candidate.len() >= word.len();
+    near.or_else(|| candidates.into_iter().filter(begins).max_by_key(|candidate| candidate.len()))
 }
 
 /// `; did you mean `rocksdb`?`, or nothing.
@@ -37,6 +41,8 @@ mod tests {
     fn a_misspelt_word_finds_its_neighbour_and_a_stranger_none() {
         assert_eq!(closest("rocksbd", ["lmdb", "rocksdb"]), Some("rocksdb"));
         assert_eq!(closest("lmbd", ["lmdb", "rocksdb"]), Some("lmdb"));
+        assert_eq!(closest("zipfian", ["uniform", "zipf", "zipf-ordered"]), Some("zipf"));
+        assert_eq!(closest("get_everything", ["get"]), None);
         assert_eq!(closest("postgres", ["lmdb", "rocksdb"]), None);
         assert_eq!(either(&["a", "b", "c"]), "a, b or c");
     }

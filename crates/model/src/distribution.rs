@@ -45,18 +45,19 @@ struct DistributionNumber {
 /// YCSB's exponent, which others took over.
 const EXPONENT: DistributionNumber = DistributionNumber { what: "exponent", default: 0.99, least: 0.01, most: 10.0 };
 
-const fn part(what: &'static str, default: f64) -> DistributionNumber {
+const fn fraction(what: &'static str, default: f64) -> DistributionNumber {
     DistributionNumber { what, default, least: 1e-6, most: 1.0 }
 }
 
 /// YCSB's defaults.
-const HOTSPOT: [DistributionNumber; 2] = [part("part of the records", 0.2), part("part of the draws", 0.8)];
-const MEAN: DistributionNumber = part("mean, a part of the records,", 0.1);
-const DEVIATION: DistributionNumber = part("standard deviation, a part of the records,", 0.1);
-const WIDTH: DistributionNumber = part("part of the records", 0.01);
+const HOTSPOT: [DistributionNumber; 2] =
+    [fraction("fraction of the records", 0.2), fraction("fraction of the draws", 0.8)];
+const MEAN: DistributionNumber = fraction("mean, as a fraction of the records,", 0.1);
+const DEVIATION: DistributionNumber = fraction("standard deviation, as a fraction of the records,", 0.1);
+const WIDTH: DistributionNumber = fraction("fraction of the records", 0.01);
 /// The defaults are those that RocksDB's wiki publishes for mixgraph, with one key range.
 const POWER: [DistributionNumber; MOST_NUMBERS] = [
-    DistributionNumber { what: "part of the likeliest record", default: 0.002_312, least: 1e-9, most: 1.0 },
+    DistributionNumber { what: "probability of the likeliest record", default: 0.002_312, least: 1e-9, most: 1.0 },
     DistributionNumber { what: "exponent", default: 0.3467, least: 0.01, most: 1.0 },
     DistributionNumber { what: "number of key ranges", default: 1.0, least: 1.0, most: MOST_KEY_RANGES as f64 },
     coefficient(14.18),
@@ -130,7 +131,7 @@ impl Distribution {
     fn fault(self) -> Option<String> {
         match self.kind {
             DistributionKind::Power if self.numbers[2].fract() != 0.0 => {
-                Some(format!("the number of key ranges of power is {}; it must be whole", self.numbers[2]))
+                Some(format!("the number of key ranges is {}; it must be whole", self.numbers[2]))
             }
             DistributionKind::Power => PowerLaw::new(self.numbers).fault(),
             _ => None,
@@ -146,6 +147,21 @@ impl fmt::Display for Distribution {
     }
 }
 
+/// The words of a law, its name and its numbers, which blanks or single colons separate: `hotspot:0.2:0.8`. A word that
+/// is missing between colons is empty, so that no number takes the slot of the one before it.
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(':').flat_map(|part| {
+        let mut words = part.split_whitespace();
+        std::iter::once(words.next().unwrap_or_default()).chain(words)
+    })
+}
+
+/// The JSON Schema of a law with one of these names.
+pub(crate) fn schema_of_law<'a>(names: impl Iterator<Item = &'a str>) -> Json {
+    let names: Vec<&str> = names.collect();
+    serde_json::json!({ "type": "string", "pattern": format!("^({})(( +| *: *)[0-9.e-]+)*$", names.join("|")) })
+}
+
 impl KeyValue for Distribution {
     const PLACEHOLDER: &'static str = "DISTRIBUTION";
 
@@ -154,7 +170,7 @@ impl KeyValue for Distribution {
     }
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let mut words = text.split_whitespace();
+        let mut words = words_of(text);
         let mut distribution = Distribution::of(DistributionKind::from_text(words.next().unwrap_or_default())?);
         let kind = distribution.kind;
         let mut left = distribution.numbers.iter_mut().zip(kind.numbers());
@@ -163,14 +179,14 @@ impl KeyValue for Distribution {
                 return Err(format!("`{text}` has more numbers than the {} that {kind} takes", kind.numbers().len()));
             };
             let number = word.parse().ok().filter(|number| (*least..=*most).contains(number));
-            *slot = number.ok_or_else(|| format!("the {what} of {kind} is {word}; it must be {least} to {most}"))?;
+            let told = if word.is_empty() { "absent" } else { word };
+            *slot = number.ok_or_else(|| format!("`{text}`: the {what} is {told}; it must be {least} to {most}"))?;
         }
         distribution.fault().map_or(Ok(distribution), |fault| Err(format!("`{text}`: {fault}")))
     }
 
     fn schema() -> Json {
-        let names: Vec<&str> = DistributionKind::ALL.iter().map(|kind| kind.word()).collect();
-        serde_json::json!({ "type": "string", "pattern": format!("^({})( +[0-9.e-]+)*$", names.join("|")) })
+        schema_of_law(DistributionKind::ALL.iter().map(|kind| kind.word()))
     }
 
     fn words() -> Vec<(&'static str, &'static str)> {
@@ -184,6 +200,8 @@ written_as_text!(Distribution);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     #[test]
     fn a_distribution_is_found_by_its_name_and_its_numbers() {
@@ -194,6 +212,14 @@ mod tests {
         }
         let hotspot: Distribution = "hotspot 0.3".parse().unwrap();
         assert_eq!((&hotspot.numbers()[..2], hotspot.to_string().as_str()), (&[0.3, 0.8][..], "hotspot 0.3 0.8"));
+        for (text, printed) in [
+            ("zipf:0.9", "zipf 0.9"),
+            ("hotspot:0.3:0.7", "hotspot 0.3 0.7"),
+            ("hotspot : 0.3 0.7", "hotspot 0.3 0.7"),
+            ("window:1e-3", "window 0.001"),
+        ] {
+            assert_eq!(text.parse::<Distribution>().unwrap().to_string(), printed);
+        }
     }
 
     #[test]
@@ -203,20 +229,46 @@ mod tests {
             ("", "`` is not a distribution"),
             ("uniform 1", "`uniform 1` has more numbers than the 0 that uniform takes"),
             ("zipf 0.99 2", "more numbers than the 1 that zipf takes"),
-            ("zipf 0", "the exponent of zipf is 0; it must be 0.01 to 10"),
-            ("zipf NaN", "the exponent of zipf is NaN"),
-            ("hotspot 0.1 1.5", "the part of the draws of hotspot is 1.5; it must be 0.000001 to 1"),
-            ("zipf x", "the exponent of zipf is x"),
-            ("power 0", "the part of the likeliest record of power is 0; it must be 0.000000001 to 1"),
-            ("power 0.1 1.5", "the exponent of power is 1.5; it must be 0.01 to 1"),
-            ("power 0.1 0.5 0", "the number of key ranges of power is 0; it must be 1 to 256"),
-            ("power 0.1 0.5 1.5", "the number of key ranges of power is 1.5; it must be whole"),
-            ("power 0.1 0.5 30 -1", "the coefficient of key ranges of power is -1; it must be 0 to"),
+            ("zipf 0", "`zipf 0`: the exponent is 0; it must be 0.01 to 10"),
+            ("zipf NaN", "the exponent is NaN"),
+            ("hotspot 0.1 1.5", "the fraction of the draws is 1.5; it must be 0.000001 to 1"),
+            ("window 2", "`window 2`: the fraction of the records is 2; it must be 0.000001 to 1"),
+            ("hotspot::0.8", "the fraction of the records is absent"),
+            ("zipf:", "the exponent is absent"),
+            ("normal:2", "the standard deviation, as a fraction of the records, is 2; it must be"),
+            ("zipf x", "the exponent is x"),
+            ("power 0", "the probability of the likeliest record is 0; it must be 0.000000001 to 1"),
+            ("power 0.1 1.5", "the exponent is 1.5; it must be 0.01 to 1"),
+            ("power 0.1 0.5 0", "the number of key ranges is 0; it must be 1 to 256"),
+            ("power 0.1 0.5 1.5", "the number of key ranges is 1.5; it must be whole"),
+            ("power 0.1 0.5 30 -1", "the coefficient of key ranges is -1; it must be 0 to"),
             ("power 0.1 0.5 30 0 1 0 1", "the key ranges have weights that are 0"),
         ] {
             let error = text.parse::<Distribution>().unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
-        assert!("unifrom".parse::<Distribution>().unwrap_err().contains("did you mean `uniform`?"));
+        for (text, meant) in [("unifrom", "uniform"), ("zipfian", "zipf"), ("zipfian:0.99", "zipf")] {
+            let error = text.parse::<Distribution>().unwrap_err();
+            assert!(error.contains(&format!("did you mean `{meant}`?")), "{error}");
+        }
+    }
+
+    proptest! {
+        /// Two numbers: those of the key ranges of `power` depend on each other.
+        #[test]
+        fn a_distribution_reads_back_whatever_separates_its_words(
+            kind in select(DistributionKind::ALL),
+            (first, second) in (0.0f64..=1.0, 0.0f64..=1.0),
+            separator in select(vec![" ", ":", "  ", " : "]),
+        ) {
+            let mut given = Distribution::of(kind);
+            for ((slot, number), position) in given.numbers.iter_mut().zip(kind.numbers()).zip([first, second]) {
+                *slot = (number.least + position * (number.most - number.least)).min(number.most);
+            }
+            prop_assume!(given.fault().is_none());
+            let text = given.to_string();
+            prop_assert_eq!(text.replace(' ', separator).parse(), Ok(given));
+            prop_assert_eq!(text.parse(), Ok(given));
+        }
     }
 }

@@ -9,8 +9,8 @@ words! {
     pub enum MixOperation: "an operation", "OPERATION" {
         /// Reads a record by its key.
         Get = "get",
-        /// Updates a record: writes a new value.
-        Put = "put",
+        /// Updates a record: writes a new value. `update` is read as the same.
+        Put = "put" or "update",
         /// Writes a new record, after all others in key order.
         Insert = "insert",
         /// Reads a range: seeks a record and steps to the records after it, in key order.
@@ -93,11 +93,14 @@ impl KeyValue for OperationMix {
     fn from_text(text: &str) -> Result<Self, String> {
         let mut mix = OperationMix::of([]);
         for part in text.split(',') {
-            let mut words = part.split_whitespace();
-            let (name, weight, more) = (words.next().unwrap_or_default(), words.next(), words.next());
+            let part = part.trim();
+            let is_separator = |c: char| c.is_whitespace() || c == '=' || c == ':';
+            let (name, weight) = part.split_at(part.find(is_separator).unwrap_or(part.len()));
             let operation = MixOperation::from_text(name)?;
-            let weight = weight.map(str::parse).and_then(Result::ok).filter(|weight| more.is_none() && *weight > 0.0);
-            let weight = weight.ok_or_else(|| format!("`{}` is not an operation with its weight", part.trim()))?;
+            let weight = weight.trim_start();
+            let weight = weight.strip_prefix(['=', ':']).unwrap_or(weight).trim_start();
+            let weight = weight.parse().ok().filter(|weight| *weight > 0.0);
+            let weight = weight.ok_or_else(|| format!("`{part}` is not an operation with its weight"))?;
             mix = mix.with(operation, weight)?;
         }
         let sum: f64 = mix.parts().iter().map(|part| part.1).sum();
@@ -108,8 +111,9 @@ impl KeyValue for OperationMix {
     }
 
     fn schema() -> Json {
-        let names: Vec<&str> = MixOperation::ALL.iter().map(|operation| operation.word()).collect();
-        let part = format!("({}) +[0-9.]+", names.join("|"));
+        let words = |operation: &MixOperation| [Some(operation.word()), operation.other_word()];
+        let names: Vec<&str> = MixOperation::ALL.iter().flat_map(words).flatten().collect();
+        let part = format!("({})( +| *[=:] *)[0-9.]+", names.join("|"));
         serde_json::json!({ "type": "string", "pattern": format!("^ *{part}( *, *{part})* *$") })
     }
 
@@ -132,6 +136,8 @@ written_as_text!(OperationMix);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
     const EIGHT: &str = "get 30, put 20, insert 10, range 10, read-modify-write 10, delete 10, miss 5, contains 5";
 
@@ -143,6 +149,9 @@ mod tests {
             assert_eq!(text.parse::<OperationMix>().unwrap().to_string(), text);
         }
         assert_eq!(" get 33.3,put 33.3 ,range  33.3".parse::<OperationMix>().unwrap().parts().len(), 3);
+        for text in ["get=90,update=5,insert=5", "get:90, put : 5,insert = 5", "get 90,update 5, insert:5"] {
+            assert_eq!(text.parse::<OperationMix>().unwrap().to_string(), "get 90, put 5, insert 5", "{text}");
+        }
     }
 
     #[test]
@@ -155,6 +164,10 @@ mod tests {
             ("get NaN", "`get NaN` is not"),
             ("get 50 50", "`get 50 50` is not"),
             ("get 50, get 50", "get comes twice"),
+            ("update=50,put=50", "put comes twice"),
+            ("get==100", "`get==100` is not an operation with its weight"),
+            ("get=,put=100", "`get=` is not"),
+            ("=100", "`` is not an operation"),
             // As many kinds as a client has statistics for.
             (
                 "get 10, put 10, insert 10, range 10, read-modify-write 10, delete 10, miss 10, contains 10, take 20",
@@ -164,6 +177,23 @@ mod tests {
         ] {
             let error = text.parse::<OperationMix>().unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_mix_reads_back_whatever_separates_its_words(
+            shares in proptest::collection::vec(1u32..1000, 1..=MOST_OPERATIONS),
+            separator in select(vec![" ", "=", ":", "  ", " = "]),
+        ) {
+            let all: u32 = shares.iter().sum();
+            let parts = shares.iter().zip(MixOperation::ALL);
+            let parts = parts.map(|(share, operation)| (*operation, 100.0 * f64::from(*share) / f64::from(all)));
+            let parts: Vec<(MixOperation, f64)> = parts.collect();
+            let texts: Vec<String> = parts.iter().map(|(name, weight)| format!("{name}{separator}{weight}")).collect();
+            let mix: OperationMix = texts.join(",").parse().unwrap();
+            prop_assert_eq!(mix.parts(), &parts[..]);
+            prop_assert_eq!(mix.to_string().parse(), Ok(mix));
         }
     }
 }

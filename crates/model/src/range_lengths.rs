@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::distribution::{schema_of_law, words_of};
 use crate::{Distribution, Json, KeyValue, Pareto, read_by_text, words, written_as_text};
 
 words! {
@@ -62,7 +63,7 @@ impl KeyValue for RangeLengths {
     }
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let words: Vec<&str> = text.split_whitespace().collect();
+        let words: Vec<&str> = words_of(text).collect();
         let kind = RangeLengthKind::from_text(words.first().unwrap_or(&""))?;
         match (kind, &words[1..]) {
             (RangeLengthKind::Fixed, []) => Ok(RangeLengths::Fixed),
@@ -78,8 +79,7 @@ impl KeyValue for RangeLengths {
     }
 
     fn schema() -> Json {
-        let names: Vec<&str> = RangeLengthKind::ALL.iter().map(|kind| kind.word()).collect();
-        serde_json::json!({ "type": "string", "pattern": format!("^({})( +[0-9.e-]+)*$", names.join("|")) })
+        schema_of_law(RangeLengthKind::ALL.iter().map(|kind| kind.word()))
     }
 
     fn words() -> Vec<(&'static str, &'static str)> {
@@ -111,13 +111,15 @@ mod tests {
         }
         assert_eq!("pareto".parse(), Ok(RangeLengths::Pareto(MIXGRAPH)));
         assert_eq!("zipf".parse(), Ok(RangeLengths::Zipf(0.99)));
+        assert_eq!("zipf:0.5".parse(), Ok(RangeLengths::Zipf(0.5)));
+        assert_eq!("pareto:2:3".parse(), Ok(RangeLengths::Pareto(Pareto { k: 2.0, sigma: 3.0 })));
         for (text, reason) in [
             ("fixd", "did you mean `fixed`?"),
             ("", "`` is not a way to choose lengths"),
             ("uniform 3", "`uniform 3` is not"),
             ("pareto 1", "pareto two numbers, k and sigma"),
             ("zipf 1 2", "zipf takes an exponent"),
-            ("zipf 0", "the exponent of zipf is 0; it must be 0.01 to 10"),
+            ("zipf 0", "the exponent is 0; it must be 0.01 to 10"),
             ("pareto -1 5", "the k of pareto is -1; it must be 0 to 10"),
             ("pareto 1 0", "the sigma of pareto is 0"),
         ] {

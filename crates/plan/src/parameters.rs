@@ -16,7 +16,11 @@ pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
     let given = |key: &&RunKey| differs(run, &RunSection::default(), key.name());
     for key in RunKey::ALL.iter().filter(given) {
         if let Some(why) = means_nothing(*key, workload) {
-            let message = format!("`{}` {why}, so {} means nothing to it", run.workload, key.name());
+            let hint = match Workload::that_accept((*key).into()).as_slice() {
+                [able] => format!("; take workload = \"{able}\""),
+                _ => String::new(),
+            };
+            let message = format!("`{}` {why}, so {} means nothing to it{hint}", run.workload, key.name());
             return Err(FileError::at(*key, message));
         }
     }

@@ -186,19 +186,25 @@ fn value(key: &Definition, text: &str) -> Value {
     if key.value.is_switch { Value::Boolean(true) } else { Value::String(text.to_owned()) }
 }
 
-/// The keys that were given, and a command's own defaults for the rest. If a key ends the run otherwise than by time,
-/// the duration has no default. If the number of repeats is given, the budget and the question have none.
+/// The keys that were given, and a command's own defaults for the rest. A mix alone chooses the workload that takes it.
+/// If a key ends the run otherwise than by time, the duration has no default. If the number of repeats is given, the
+/// budget and the question have none.
 fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>) -> KeyFlags {
     let text_of = |path: KeyPath| given.iter().find(|(key, _)| key.path == path).map(|(_, text)| text.as_str());
     let has = |path| text_of(path).is_some();
     let ends_otherwise = has(RunKey::Operations.into()) || has(RunKey::RecordsFraction.into());
     let repeat = text_of(LabKey::Repeat.into()).and_then(|text| text.parse::<Repeat>().ok());
     let is_counted = repeat.is_some_and(|repeat| !repeat.is_auto());
+    let mixes = has(RunKey::Mix.into());
     let until_enough = [LabKey::Budget, LabKey::Question].map(KeyPath::from);
     let left = all().filter(|key| !given.iter().any(|(other, _)| other.path == key.path));
     let left = left.filter(|key| !ends_otherwise || key.path != RunKey::Duration.into());
     let left = left.filter(|key| !is_counted || !until_enough.contains(&key.path));
-    let defaults = left.filter_map(|key| Some((key, default(key)?.to_owned())));
+    let own = |key: &Definition| match mixes && is_workload(key) {
+        true => Some(WorkloadName::Mix.word()),
+        false => default(key),
+    };
+    let defaults = left.filter_map(|key| Some((key, own(key)?.to_owned())));
     KeyFlags { given: given.iter().cloned().chain(defaults).collect() }
 }
 
@@ -369,9 +375,23 @@ mod tests {
         };
         let usual = experiment(&["--detect", "1%", "--workload", "readseq,overwritesome"]);
         assert!(usual.lab.repeat.is_auto() && usual.lab.detect.0 == 0.01 && usual.name == "diff");
+        assert_eq!(experiment(&["--mix", "get 100"]).run[0].workload, WorkloadName::Mix);
         assert_eq!(usual.run.iter().map(|run| run.duration.is_some()).collect::<Vec<_>>(), [true, false]);
         let counted = experiment(&["--operations", "5", "--repeat", "3"]);
         assert!(counted.run[0].duration.is_none() && !counted.lab.repeat.is_auto());
+    }
+
+    #[test]
+    fn a_mix_needs_no_workload_beside_it() {
+        let command = KeyFlags::augment_args(Command::new("compare"));
+        let workloads = |words: &[&str]| {
+            let matches = command.clone().try_get_matches_from(["compare"].iter().chain(words)).unwrap();
+            let experiment = KeyFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap();
+            experiment.run.iter().map(|run| run.workload).collect::<Vec<_>>()
+        };
+        assert_eq!(workloads(&["--mix", "get=90,update=10"]), [WorkloadName::Mix]);
+        assert_eq!(workloads(&["--mix", "get 100", "--workload", "readseq"]), [WorkloadName::ReadSeq]);
+        assert_eq!(workloads(&[]), [RunSection::default().workload]);
     }
 
     #[test]

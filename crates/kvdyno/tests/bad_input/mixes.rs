@@ -10,6 +10,8 @@ fn a_mix_that_cannot_be_drawn() {
         ("get 95, puts 5", "`puts` is not an operation; it can be get, put, insert, range, read-modify-write"),
         ("get 50, get 50", "get comes twice"),
         ("get -5, put 105", "`get -5` is not an operation with its weight"),
+        ("get=95,update=6", "the weights of `get=95,update=6` are 101 in all; they must be 100"),
+        ("get==100", "`get==100` is not an operation with its weight"),
     ] {
         refused(["compare", "lmdb", "--workload", "mix", "--mix", mix]).says(words);
         let file = format!("engines = [\"lmdb\"]\n[[run]]\nworkload = \"mix\"\nmix = \"{mix}\"\n");
@@ -17,16 +19,22 @@ fn a_mix_that_cannot_be_drawn() {
     }
     refused(["compare", "lmdb", "--workload", "mix"]).says("mix").says("operations with their weights");
     refused(["compare", "lmdb", "--workload", "ycsb-a", "--mix", "get 100"]).says("mix").says("ycsb-a");
+    // In a file a mix alone is no choice of the workload.
+    let file = "engines = [\"lmdb\"]\n[[run]]\nmix = \"get 100\"\n";
+    refused_at("3:7", file).says("so mix means nothing to it; take workload = \"mix\"");
 }
 
 #[test]
 fn a_distribution_that_there_is_not() {
     for (distribution, words) in [
         ("zip", "`zip` is not a distribution"),
-        ("zipf 0", "the exponent of zipf is 0; it must be 0.01 to 10"),
-        ("hotspot 0.2 1.5", "the part of the draws of hotspot is 1.5; it must be"),
+        ("zipfian", "did you mean `zipf`?"),
+        ("hotspot::0.8", "`hotspot::0.8`: the fraction of the records is absent; it must be"),
+        ("window:2", "`window:2`: the fraction of the records is 2; it must be 0.000001 to 1"),
+        ("zipf 0", "the exponent is 0; it must be 0.01 to 10"),
+        ("hotspot 0.2 1.5", "the fraction of the draws is 1.5; it must be"),
         ("uniform 3", "`uniform 3` has more numbers than the 0 that uniform takes"),
-        ("normal NaN", "the standard deviation, a part of the records, of normal is NaN"),
+        ("normal NaN", "the standard deviation, as a fraction of the records, is NaN"),
     ] {
         refused(["compare", "lmdb", "--distribution", distribution]).says(words);
         let file =
