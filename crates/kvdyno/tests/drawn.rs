@@ -232,7 +232,7 @@ fn a_mix_and_its_distribution_are_read_as_people_write_them() {
     for key in ["workload = \"mix\"", "mix = \"get 90, put 5, insert 5\"", "distribution = \"zipf 0.99\""] {
         assert!(printed.contains(key), "{printed}");
     }
-    let small = ["--records", "2000", "--operations", "2000", "--repeat", "1", "--out", "results"];
+    let small = ["--records", "2000", "--readers", "1", "--operations", "2000", "--repeat", "1", "--out", "results"];
     let ran = lab.run_with(&[&line[..], &small].concat());
     let kinds = ran.is_clean().trial("lmdb", "mix").result.operations;
     assert_eq!(kinds.iter().map(|one| one.kind.word()).collect::<Vec<_>>(), ["get", "put", "insert"]);
