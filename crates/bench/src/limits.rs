@@ -100,4 +100,11 @@ mod tests {
         assert!(!broken(72_365.0, 73_254.0) && !broken(720.0, 735.0));
         assert!(broken(72_365.0, 75_000.0) && broken(720.0, 760.0) && broken(0.0, 0.0));
     }
+
+    /// By these words the study of fidelity counts the limits.
+    #[test]
+    fn each_line_names_its_limit() {
+        let lines = held(&costs(Beside { bare: 100.0, ours: 100.0 })).map(|held| held.to_string());
+        assert!(lines.iter().all(|line| line.matches(" of at most ").count() == 1), "{lines:?}");
+    }
 }
