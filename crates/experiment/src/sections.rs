@@ -166,7 +166,8 @@ pub struct RunSection {
     /// Arrival of operations with a `rate`, `read_rate` or `write_rate`.
     #[key(absent = "fixed")]
     pub arrival: Option<Arrival>,
-    /// Required isolation of the transactions of `transfer`; engines with a weaker isolation are refused.
+    /// Required isolation of the transactions of `transfer` and of `transactional-update`; engines with a weaker
+    /// isolation are refused.
     #[key(absent = "the engine's own")]
     pub isolation: Option<IsolationLevel>,
     /// Durability of the clients' acknowledged writes, for engines that set it for each session.

@@ -98,7 +98,7 @@ fn inserts_happen_where_nothing_is() {
     mixed("lmdb", INSERTS)
         .run()
         .exits(2)
-        .says("cannot look for a key without its value, which the `contains` of `mix`");
+        .says("cannot look for a key without its value, which the `contains` of `mix` needs");
     mixed("leveldb", "insert-if-absent 100").run().exits(2).says("cannot insert if absent");
     mixed("lmdb", "insert 50, take 25, insert-if-absent 25").run().exits(2).says("take without insert-if-absent");
 }

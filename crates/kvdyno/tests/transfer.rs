@@ -123,7 +123,7 @@ fn engines_and_runs_that_cannot_are_refused() {
     let ran = Lab::new().compare(["leveldb"]).workload("transfer").run();
     ran.exits(2).says("has no transactions, which `transfer` needs; leave one of them out");
     let ran = Lab::new().compare(["wiredtiger:btree"]).workload("transfer").with("isolation", "serializable").run();
-    ran.exits(2).says("isolates its transactions as snapshot, and isolation = serializable is asked for");
+    ran.exits(2).says("isolates its transactions as snapshot, and isolation = serializable is required");
     transfer("lmdb", 1).with("isolation", "serializable").run().is_clean();
     let ran = Lab::new().compare(["lmdb"]).workload("transfer").with("isolation", "strict").run();
     ran.exits(2).says("`strict` is not an isolation");

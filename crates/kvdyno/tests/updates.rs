@@ -91,8 +91,8 @@ fn engines_and_runs_that_cannot_are_refused() {
     let refused = |engine: &str, mix: &str, words: &str| {
         updating(engine, mix).run().exits(2).says(words);
     };
-    refused("leveldb", AT_ONCE, "cannot read, change and write as one step, which the `atomic-update` of `mix` need");
-    refused("leveldb", IN_TRANSACTIONS, "cannot do transactions, which the `transactional-update` of `mix` need");
+    refused("leveldb", AT_ONCE, "cannot read, change and write as one step, which the `atomic-update` of `mix` needs");
+    refused("leveldb", IN_TRANSACTIONS, "cannot do transactions, which the `transactional-update` of `mix` needs");
     let null = Lab::with_null().compare(["null"]).workload("mix").with("mix", AT_ONCE);
     null.run().exits(2).says("keeps nothing that `mix` could update");
     refused("lmdb", "put 50, atomic-update 50", "atomic-update without put: audits add up the versions");
@@ -100,4 +100,27 @@ fn engines_and_runs_that_cannot_are_refused() {
     updating("lmdb", AT_ONCE).with("value-size", 23).run().exits(2).says("24 or more: each value carries its version");
     let after = updating("lmdb", AT_ONCE).workload("overwrite,mix").run();
     after.exits(2).says("checks the sum of all versions, which an earlier run changes");
+}
+
+/// The isolation that a run requires is held against what the engine declares; without transactions it has no meaning.
+#[test]
+fn a_mix_requires_an_isolation_of_its_transactions() {
+    let requiring = |engine: &str, mix: &str| updating(engine, mix).with("isolation", "serializable");
+    let weaker = "isolates its transactions as snapshot, and isolation = serializable is required";
+    requiring("wiredtiger:btree", IN_TRANSACTIONS).run().exits(2).says(weaker);
+    requiring("lmdb", IN_TRANSACTIONS).run().is_clean();
+    for engine in ["lmdb", "wiredtiger:btree"] {
+        requiring(engine, AT_ONCE).run().exits(2).says("left out: the mix has no transactional-update");
+    }
+    let ycsb = Lab::new().compare(["lmdb"]).workload("ycsb-a").with("isolation", "serializable").run();
+    ycsb.exits(2).says("`ycsb-a` has no transactions that write, so isolation means nothing to it");
+    let roles = |first: &str, second: &str| {
+        let roles = [first, second].map(|mix| format!("[[run.role]]\nmix = \"{mix}\"\n")).concat();
+        let run = "[[run]]\nworkload = \"mix\"\nisolation = \"serializable\"\noperations = 1000\n";
+        let lab = Lab::new();
+        lab.write("experiment.toml", &format!("engines = [\"lmdb\"]\n{run}{roles}"));
+        lab.run(["run", "experiment.toml", "--dry-run"])
+    };
+    roles("get 100", "transactional-update 100").exits(0);
+    roles("get 100", AT_ONCE).exits(2).says("experiment.toml:4:13").says("left out: the mix has no");
 }

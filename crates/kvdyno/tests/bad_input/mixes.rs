@@ -117,13 +117,9 @@ fn an_engine_that_cannot_do_what_a_mix_or_a_transaction_asks() {
     let expiry = "workload = \"mix\"\nmix = \"insert 50, expire 50\"";
     refused_at("1:12", &format!("engines = [\"leveldb\"]\n[[run]]\n{expiry}")).says("cannot delete ranges");
     let isolated = "workload = \"transfer\"\nisolation = \"serializable\"";
-    at(
-        "wiredtiger:btree",
-        isolated,
-        "isolates its transactions as snapshot, and isolation = serializable is asked for",
-    );
+    at("wiredtiger:btree", isolated, "isolates its transactions as snapshot, and isolation = serializable is required");
     let multiget = "workload = \"mix\"\nmix = \"get 100\"\nkeys_per_multiget = 5";
-    at("bdb", multiget, "cannot get several records in one call, which `keys_per_multiget` of `mix` need");
+    at("bdb", multiget, "cannot get several records in one call, which `keys_per_multiget` of `mix` needs");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use kvdyno_engine::abi;
 use kvdyno_model::IsolationLevel;
 
 use super::definition::can;
-use super::parameters::Data;
+use super::parameters::{Data, WorkloadParameters};
 use crate::clock::Clock;
 use crate::loops::{Driver, NOTHING, lent};
 use crate::shared::bump;
@@ -40,6 +40,13 @@ pub(super) fn isolation_of(capabilities: u64) -> IsolationLevel {
         all if can(all, abi::READS_REPEAT) => IsolationLevel::Snapshot,
         _ => IsolationLevel::ReadCommitted,
     }
+}
+
+/// What an engine with these capabilities promises too little of, as a clause that follows its name; absent if it
+/// promises as much isolation as required.
+pub(super) fn lacks_isolation(spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
+    let (wanted, has) = (spec.isolation?, isolation_of(capabilities));
+    (has < wanted).then(|| format!("isolates its transactions as {has}, and isolation = {wanted} is required"))
 }
 
 /// The requested end of a transaction.

@@ -21,7 +21,7 @@ use super::mixed_role::MixedRole;
 use super::parameters::{Data, Reads, WorkloadParameters};
 use super::present::MOST_INSERTED;
 use super::role::{DrawingRole, RoleClock, RoleDefinition, start_with_few};
-use super::transactions::{check_values, isolation_of};
+use super::transactions::{check_values, isolation_of, lacks_isolation};
 use crate::arrival::{BeginsOperations, ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
@@ -99,8 +99,10 @@ impl WorkloadDefinition for MixDefinition {
         use WorkloadKey::Run;
         let has_ranges = self.role.0.is_none_or(|mix| mix.has(Range));
         match key {
-            // YCSB's own have one record in each call.
-            WorkloadKey::Roles | Run(RunKey::Mix | RunKey::Batch | RunKey::KeysPerMultiget) => self.role.0.is_none(),
+            // YCSB's own have one record in each call, and no transactions.
+            WorkloadKey::Roles | Run(RunKey::Mix | RunKey::Batch | RunKey::KeysPerMultiget | RunKey::Isolation) => {
+                self.role.0.is_none()
+            }
             Run(RunKey::SeekNexts | RunKey::RangeLengths | RunKey::RangeCursors) => has_ranges,
             other => concerns(other, &self.profile),
         }
@@ -112,6 +114,7 @@ impl WorkloadDefinition for MixDefinition {
         self.check_removal(spec)?;
         self.check_several(spec)?;
         self.check_updates(spec)?;
+        self.check_isolation(spec)?;
         let cursors = spec.reads.cursors;
         let has_groups = !cursors.are_by_prefix() || spec.data.keys_per_prefix.is_some();
         let expected = "a way that needs no prefix, or data.keys_per_prefix must say how many keys have one in common";
@@ -149,9 +152,13 @@ impl WorkloadDefinition for MixDefinition {
             .chain(gets)
             .chain(&cursors)
             .find(|(operation, needed, ..)| self.mixes(spec, *operation) && !can(capabilities, *needed));
-        lacking.map(|(_, _, words, what)| {
-            format!("cannot {words}, which {what} of `{}` need; leave one of them out", self.profile.name)
-        })
+        let told = lacking.map(|(_, _, words, what)| {
+            // A name in backquotes is one thing.
+            let need = if what.ends_with('`') { "needs" } else { "need" };
+            format!("cannot {words}, which {what} of `{}` {need}; leave one of them out", self.profile.name)
+        });
+        let has_transactions = self.mixes(spec, TransactionalUpdate);
+        told.or_else(|| lacks_isolation(spec, capabilities).filter(|_| has_transactions))
     }
 
     fn removes(&self, spec: &WorkloadParameters) -> Option<Removal> {
@@ -286,6 +293,13 @@ impl MixDefinition {
     }
 
     /// Refuses deletions after which the remaining records would be unknown.
+    /// Refuses an isolation where there are no transactions that could have it.
+    fn check_isolation(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
+        let Some(isolation) = spec.isolation else { return Ok(()) };
+        let expected = "left out: the mix has no transactional-update";
+        WorkloadError::unless(self.mixes(spec, TransactionalUpdate), RunKey::Isolation, isolation, expected)
+    }
+
     fn check_removal(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let taking = TAKES_OLDEST.into_iter().find(|&taking| self.mixes(spec, taking));
         let other = WRITES_ANY.into_iter().find(|&other| self.mixes(spec, other));

@@ -19,7 +19,7 @@ use super::definition::{VersionsAdded, WorkloadDefinition, WorkloadProfile, can}
 use super::load::LoadDefinition;
 use super::parameters::WorkloadParameters;
 use super::role::{DrawingRole, RoleClock, RoleDefinition, start_with_few};
-use super::transactions::{check_values, isolation_of};
+use super::transactions::{check_values, isolation_of, lacks_isolation};
 use crate::arrival::{ClosedLoop, pacer};
 use crate::clock::{Clock, Turnaround};
 use crate::key_choice::KeyChoice;
@@ -71,8 +71,7 @@ impl WorkloadDefinition for Transfer {
         if !can(capabilities, abi::CAN_TRANSACT) {
             return Some("has no transactions, which `transfer` needs; leave one of them out".to_owned());
         }
-        let (wanted, has) = (spec.isolation?, isolation_of(capabilities));
-        (has < wanted).then(|| format!("isolates its transactions as {has}, and isolation = {wanted} is asked for"))
+        lacks_isolation(spec, capabilities)
     }
 
     fn counts_versions(&self, _spec: &WorkloadParameters) -> bool {
