@@ -1,6 +1,7 @@
 //! Records that are deleted are gone, those that are not are there, and whoever cannot tell says so.
 
-use crate::support::{Comparison, Lab, Ran};
+use crate::support::{Comparison, Lab, Ran, squeezed};
+use kvdyno_model::text::grouped;
 use kvdyno_results::{FigureValue, TrialResult};
 
 const DELETES: &str = "get 50, put 25, delete 25";
@@ -37,8 +38,19 @@ fn reads_of_deleted_records_rightly_find_nothing() {
         let (gets, absent) = (operations(&result, "get"), figure(&result, "absent"));
         // As many are put as are deleted: in the long run half of the records are there.
         assert!((gets / 5..gets * 4 / 5).contains(&absent), "{engine}: {absent} of {gets}");
-        assert!(figure(&result, "unchecked") < gets / 100, "{engine}: {result:?}");
+        let unchecked = figure(&result, "unchecked");
+        assert!(unchecked < gets / 100, "{engine}: {result:?}");
+        // Of several clients, each writes records of its own.
+        let printed = squeezed(&ran.lab.report("table"));
+        let has = |words: &str| printed.contains(&squeezed(words));
+        assert!(has("Each client writes records of its own: put or delete takes the one nearest"), "{printed}");
+        assert!(has(&grouped(absent as f64)) && has("ops/s absent"), "{printed}");
+        assert_eq!(has("unchecked in"), unchecked > 0, "{printed}");
+        assert!(unchecked == 0 || has(&format!("{engine} mix: {} record", grouped(unchecked as f64))), "{printed}");
     }
+    let alone = mixed("leveldb", DELETES).with("readers", 1).run();
+    let printed = squeezed(&alone.is_clean().lab.report("table"));
+    assert!(!printed.contains(&squeezed("records of its own")) && !printed.contains("uncheckedin"), "{printed}");
 }
 
 #[test]

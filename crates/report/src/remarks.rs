@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use kvdyno_analysis::{
     Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, SLOW, Steadiness, Unsteady, Untold, Weakness, check,
 };
-use kvdyno_model::text::{duration, plus_minus, three_digits};
+use kvdyno_model::text::{self, duration, plus_minus, three_digits};
 use kvdyno_results::{Failure, FailureKind, Machine, Operations, Percentile, Phase, Side, TrialOutcome, TrialResult};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -197,8 +197,32 @@ fn wide(cell: &StudyCell<'_>) -> Option<Remark> {
     })
 }
 
-/// Engines that were not measured, the trials' own notes, interference, cells without a log of latencies, and those
-/// too short to tell whether they were steady.
+/// Columns of workloads' own that count records whose answers could not be judged, and why they could not.
+const UNJUDGED: [(&str, &str); 2] = [
+    ("unchecked", "other clients were inserting or deleting them, so any answer counted as right"),
+    ("unrepeated", "they changed between two reads of a transaction, which the engine's isolation permits"),
+];
+
+/// Answers that could not be judged, counted over the trials of each engine and workload.
+fn unjudged(study: &Study<'_>) -> Vec<Remark> {
+    let name = |cell: &StudyCell<'_>| (cell.label.engine.clone(), cell.label.workload.clone());
+    let names = distinct(study.all_cells().iter().map(name));
+    let of_column = |names: &(String, String), (column, why): (&str, &str)| {
+        let cells = study.all_cells().iter().filter(|cell| name(cell) == *names);
+        let results = cells.flat_map(|cell| &cell.finished);
+        let counts = results.filter_map(|result| Some([result.figures.as_ref()?.count(column)?, result.answers.right]));
+        let [count, operations] =
+            counts.fold([0_u64; 2], |sums, counts| [0, 1].map(|index| sums[index].saturating_add(counts[index])));
+        let records = if count == 1 { "record was" } else { "records were" };
+        let [told, of] = [count, operations].map(|number| text::grouped(number as f64));
+        let text = format!("{told} {records} {column} in {of} operations, warm-up included: {why}");
+        (count > 0).then(|| Remark { trial: format!("{} {}", names.0, names.1), text })
+    };
+    names.iter().flat_map(|names| UNJUDGED.into_iter().filter_map(|column| of_column(names, column))).collect()
+}
+
+/// Engines that were not measured, the trials' own notes, interference, cells without a log of latencies, those too
+/// short to tell whether they were steady, and answers that could not be judged.
 pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     let engines = distinct(study.left_out.iter().map(|one| (&one.engine, &one.workload, &one.reason)));
     let left_out = engines.into_iter().map(|(engine, workload, reason)| {
@@ -212,7 +236,7 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     };
     let of_trials = study.results.iter().flat_map(of_trial);
     let without_log = study.all_cells().iter().filter_map(without_log);
-    left_out.chain(of_trials).chain(without_log).chain(untold(study)).collect()
+    left_out.chain(of_trials).chain(without_log).chain(untold(study)).chain(unjudged(study)).collect()
 }
 
 /// The remark on a cell whose latencies could not be merged.

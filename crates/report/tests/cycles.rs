@@ -80,6 +80,32 @@ fn every_format_has_the_answers() {
     assert!(page.contains("<h2>3n+1</h2>") && page.contains(" TAINTED"));
 }
 
+/// A count of records that no answer could be wrong about is in a note, once for all trials of an engine's work.
+#[test]
+fn answers_that_could_not_be_judged_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = computed(folder.path());
+    let computed = || results.results().unwrap().into_iter().filter(|result| result.figures.is_some());
+    let save = |count: u64| {
+        for mut result in computed() {
+            let unchecked = NamedFigure::new("unchecked", FigureValue::Count(count), "Nobody can say.");
+            let of = |own: WorkloadFigures| WorkloadFigures { figures: vec![unchecked], ..own };
+            result.figures = result.figures.map(of);
+            result.answers.right = 41_000;
+            results.save(&result).unwrap();
+        }
+        [Format::Table, Format::Markdown, Format::Json].map(|format| render(&results, format).unwrap())
+    };
+    let words = "1,234 records were unchecked in 41,000 operations";
+    for text in save(1234) {
+        assert_eq!(text.matches("records were unchecked in").count(), computed().count(), "{text}");
+        assert!(text.contains(words), "{text}");
+    }
+    assert!(std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap().contains(words));
+    assert!(save(1)[0].contains("1 record was unchecked in 41,000 operations"));
+    assert!(save(0).iter().all(|text| !text.contains("unchecked in")));
+}
+
 /// The published rows are held against the loads.
 #[test]
 fn rows_are_held_against_the_report() {

@@ -36,7 +36,8 @@ fn grid(cells: &[&StudyCell<'_>], phase: Phase) -> Option<Grid> {
     }
     names.push(if phase == Phase::Load { LOAD_THREADS } else { THREADS });
     let mut grid = Grid::of_cells(&first.heading, cells, &names, []);
-    grid.notes = vec![TableNote::Words(first.note.clone())];
+    let notes = distinct(cells.iter().filter_map(|cell| Some(&own(cell)?.note)));
+    grid.notes = notes.into_iter().cloned().map(TableNote::Words).collect();
     // The table of its phase has what failed. Here a row is left for each cell.
     grid.rows.retain(|row| row.failure.is_none());
     for (figure, title) in first.figures.iter().filter_map(|figure| Some((figure, figure.title.as_ref()?))) {

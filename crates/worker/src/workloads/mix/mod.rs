@@ -11,7 +11,7 @@ use super::workload_key::{WorkloadError, WorkloadKey};
 use kvdyno_dataset::DELETION_BLOCK;
 use kvdyno_engine::abi;
 use kvdyno_experiment::{DataKey, RunKey};
-use kvdyno_model::{DistributionKind, MixOperation, OperationMix, RangeLengths, WorkloadName};
+use kvdyno_model::{DistributionKind, MixOperation, OperationMix, RangeLengths, WorkloadName, either};
 use kvdyno_results::{FigureValue, NamedFigure, OpKind, Operations, WorkloadFigures};
 
 use super::counts::TrialCounts;
@@ -208,13 +208,14 @@ impl WorkloadDefinition for MixDefinition {
         }));
         if [Delete, Take, Expire].into_iter().any(mixes) {
             let absent = FigureValue::Count(counts.sum(ABSENT));
-            let meaning = "Operations that rightly found no record: it had been deleted, or none was left to take.";
-            figures.push(NamedFigure::new("absent", absent, meaning));
+            let meaning = "Operations that rightly found no record, warm-up included: it had been deleted, or none was \
+                           left to take.";
+            figures.push(NamedFigure::new("absent", absent, meaning).titled("absent"));
         }
         if mixes(InsertIfAbsent) {
             let present = FigureValue::Count(counts.sum(PRESENT));
-            let meaning = "Inserts-if-absent that rightly wrote nothing: the record was there.";
-            figures.push(NamedFigure::new("present", present, meaning));
+            let meaning = "Inserts-if-absent that rightly wrote nothing, warm-up included: the record was there.";
+            figures.push(NamedFigure::new("present", present, meaning).titled("present"));
         }
         if COUNTS_VERSIONS.into_iter().any(mixes) {
             let conflicts = FigureValue::Count(counts.sum(CONFLICTS));
@@ -228,11 +229,11 @@ impl WorkloadDefinition for MixDefinition {
         }
         if [Range, Delete, Take, Expire].into_iter().any(mixes) {
             let unchecked = FigureValue::Count(counts.sum(UNCHECKED));
-            let meaning = "Records that were asked for or passed over while another client inserted or deleted them: \
-                           nobody can say whether they had to come.";
+            let meaning = "Records that were asked for or passed over while another client inserted or deleted them, \
+                           warm-up included: nobody can say whether they had to come.";
             figures.push(NamedFigure::new("unchecked", unchecked, meaning));
         }
-        Some(WorkloadFigures { heading: "mixes".to_owned(), note: String::new(), figures })
+        Some(WorkloadFigures { heading: "mixes".to_owned(), note: self.note(counts.parameters), figures })
     }
 }
 
@@ -292,7 +293,6 @@ impl MixDefinition {
         WorkloadError::unless(false, RunKey::Mix, self.role.words(spec), expected)
     }
 
-    /// Refuses deletions after which the remaining records would be unknown.
     /// Refuses an isolation where there are no transactions that could have it.
     fn check_isolation(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let Some(isolation) = spec.isolation else { return Ok(()) };
@@ -300,6 +300,7 @@ impl MixDefinition {
         WorkloadError::unless(self.mixes(spec, TransactionalUpdate), RunKey::Isolation, isolation, expected)
     }
 
+    /// Refuses deletions after which the remaining records would be unknown.
     fn check_removal(&self, spec: &WorkloadParameters) -> Result<(), WorkloadError> {
         let taking = TAKES_OLDEST.into_iter().find(|&taking| self.mixes(spec, taking));
         let other = WRITES_ANY.into_iter().find(|&other| self.mixes(spec, other));
@@ -332,6 +333,16 @@ impl MixDefinition {
         WorkloadError::unless(batch == 1 || !self.mixes(spec, Delete), RunKey::Batch, batch, expected)?;
         let expected = "1: the mix has no get";
         WorkloadError::unless(gets == 1 || has([Get, Get]), RunKey::KeysPerMultiget, gets, expected)
+    }
+
+    /// How the records that several clients write differ from those that were drawn; empty if they do not.
+    fn note(&self, spec: &WorkloadParameters) -> String {
+        let writes = WRITES_ANY.into_iter().filter(|&operation| self.mixes(spec, operation));
+        let writes: Vec<&str> = writes.map(MixOperation::word).collect();
+        if writes.is_empty() || spec.writers < 2 {
+            return String::new();
+        }
+        format!("Each client writes records of its own: {} takes the one nearest to the drawn record.", either(&writes))
     }
 
     fn takes_oldest(&self, spec: &WorkloadParameters) -> bool {
