@@ -42,8 +42,8 @@ pub(super) fn isolation_of(capabilities: u64) -> IsolationLevel {
     }
 }
 
-/// What an engine with these capabilities promises too little of, as a clause that follows its name; absent if it
-/// promises as much isolation as required.
+/// The isolation that an engine with these capabilities lacks, as a clause that follows its name; absent if it promises
+/// as much as required.
 pub(super) fn lacks_isolation(spec: &WorkloadParameters, capabilities: u64) -> Option<String> {
     let (wanted, has) = (spec.isolation?, isolation_of(capabilities));
     (has < wanted).then(|| format!("isolates its transactions as {has}, and isolation = {wanted} is required"))
