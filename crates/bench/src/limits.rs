@@ -104,7 +104,7 @@ mod tests {
     /// By these words the study of fidelity counts the limits.
     #[test]
     fn each_line_names_its_limit() {
-        let lines = held(&costs(Beside { bare: 100.0, ours: 100.0 })).map(|held| held.to_string());
+        let lines = held(&costs(Beside { bare: 100.0, ours: 100.0 })).map(|held| held.words);
         assert!(lines.iter().all(|line| line.matches(" of at most ").count() == 1), "{lines:?}");
     }
 }
