@@ -14,6 +14,7 @@
 # make test-engines  brings the optional engines that CI looks after, and checks them
 # make sanitize  checks the C adapters under the address, leak, undefined-behaviour and thread sanitizers
 # make engine-table  runs every engine that is here in every workload, and writes the table in docs/engines/workloads.md
+# make experiment-results NAMES="ycsb…"  runs these experiments for BUDGET=10m each, and writes docs/experiments
 # make docs-tables  writes the tables in docs/engines, from the engines that are here
 # make test-numa  boots a guest of four NUMA nodes in QEMU, and shows there that each NUMA policy does what it says
 # make diff-check  whether `kvdyno diff` finds a slow-down of BURN=100 ns in LMDB's get, and passes without it
@@ -36,7 +37,7 @@ DEMO = lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 .PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc \
 	written tests doctests driver tools stated-rust deny fuzz torment slowed fidelity bench bench-page page-driver \
 	engines test-engines check-engines test-numa test-hlog test-exports test-outside test-page picture gallery \
-	diff-check sanitize engine-table docs-tables install clean
+	diff-check sanitize engine-table experiment-results docs-tables install clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -297,6 +298,11 @@ sanitize: setup
 engine-table: setup
 	$(MAKE) build
 	$(CARGO) test --release --locked -p kvdyno --test tests engine_table:: -- --ignored
+
+experiment-results: BUDGET = 10m
+experiment-results: setup
+	$(MAKE) build
+	scripts/experiment-results.sh $(BUDGET) $(NAMES)
 
 docs-tables: setup
 	$(MAKE) build
