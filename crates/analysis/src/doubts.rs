@@ -1,12 +1,11 @@
 //! Figures of a result that do not fit each other.
 
+mod storage;
+
 use std::borrow::Cow;
 use std::fmt;
 
-use kvdyno_model::{Compression, Durability};
-use kvdyno_results::{
-    AgainstCpuTime, Audit, DurableCommits, Machine, OpKind, Operations, Pacing, Phase, Side, TrialResult,
-};
+use kvdyno_results::{AgainstCpuTime, Audit, DurableCommits, Machine, OpKind, Operations, Pacing, Side, TrialResult};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
@@ -24,23 +23,8 @@ const DRIVER_AT_MOST_NS: f64 = 1000.0;
 /// thread that waits for a CPU waits inside calls and between them in the same proportion.
 const LATENCY_FACTOR: f64 = 2.0;
 
-/// Bytes of a value's incompressible part that its maker does not count on.
-const COMPRESSED_REST: f64 = 32.0;
-
-/// The part of the bytes that must be stored at the least: engines round, and may fold what they can.
-const SMALLEST_SHARE: f64 = 0.9;
-
-/// The unit of `ru_oublock`, bytes.
-const OUTPUT_BLOCK: u64 = 512;
-
-/// Filesystems of which the kernel counts in a process's account what it writes; `raw` is a device.
-const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw"];
-
 /// Seconds. Shorter windows hold too few of an engine's own cycles, and of the scheduler's.
 pub const SHORTEST_WINDOW_S: f64 = 1.0;
-
-/// The part of a database above which what was not on the storage yet when its trial was frozen is much.
-const MUCH_DIRTY: f64 = 0.1;
 
 /// The fewest operations for a 99.99th percentile. With fewer it is the worst of them, and a matter of chance.
 const FEWEST_FOR_P99_99: u64 = 1000;
@@ -327,14 +311,14 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         more_cpu_than_machine(result, machine),
         short_window(result),
         not_read_back(result),
-        database_too_small(result),
-        written_elsewhere(result),
-        mostly_log(result),
+        storage::database_too_small(result),
+        storage::written_elsewhere(result),
+        storage::mostly_log(result),
         one_layout(machine),
-        dirty_when_frozen(result),
+        storage::dirty_when_frozen(result),
         result.against_cpu_time().map(|why| Doubt::DuetNotCompared { why }),
-        written_nowhere(result),
-        not_synced(result),
+        storage::written_nowhere(result),
+        storage::not_synced(result),
     ];
     let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
         let limited = result.workload.is_paced(o.side());
@@ -384,77 +368,8 @@ fn not_read_back(result: &TrialResult) -> Option<Doubt> {
     Some(Doubt::NotReadBack { why })
 }
 
-/// A load's values have random bytes in them that no compressor takes away, and the database has them all.
-fn database_too_small(result: &TrialResult) -> Option<Doubt> {
-    let (least, taken) = (least_stored(result)?, 1024 * result.space.db_kib);
-    (taken < least).then_some(Doubt::DatabaseTooSmall { taken, least })
-}
-
-/// Each page of a new database is made dirty, or written past the cache, at least once. The device's counters include
-/// what processes write that the kernel does not count as the worker's.
-fn written_elsewhere(result: &TrialResult) -> Option<Doubt> {
-    let (least, os) = (least_stored(result)?, &result.os);
-    let of_worker = os.write_bytes?.max(os.fs_out_ops * OUTPUT_BLOCK);
-    let written = of_worker.max(os.calls.map_or(0, |calls| calls.written)).max(os.device.as_ref()?.write_bytes);
-    (is_counted(result) && written < least).then_some(Doubt::WrittenElsewhere { written, least })
-}
-
-/// The least bytes that a load stores, by its values; absent for runs, and where nothing need be kept.
-fn least_stored(result: &TrialResult) -> Option<u64> {
-    let volatile = result.audit.as_ref().is_none_or(|audit| audit.volatile);
-    if volatile || result.trial.phase != Phase::Load || result.operations.is_empty() {
-        return None;
-    }
-    let workload = &result.workload;
-    let records: u64 = result.operations.iter().map(|operations| operations.records).sum();
-    let of_value = match workload.compression {
-        Compression::None => workload.value_size as f64,
-        _ => workload.value_size as f64 * (1.0 - workload.compressibility) - COMPRESSED_REST,
-    };
-    Some((SMALLEST_SHARE * records as f64 * of_value.max(0.0)) as u64)
-}
-
-/// Whether the kernel counts what is written to the database's filesystem.
-fn is_counted(result: &TrialResult) -> bool {
-    result.environment.filesystem.split(' ').next().is_some_and(|kind| COUNTED.contains(&kind))
-}
-
-fn dirty_when_frozen(result: &TrialResult) -> Option<Doubt> {
-    let dirty_kib = result.design.as_ref()?.dirty_kib?;
-    let share = dirty_kib as f64 / result.space.db_kib.max(1) as f64;
-    (share >= MUCH_DIRTY).then_some(Doubt::DirtyWhenFrozen { dirty_kib, share })
-}
-
 fn one_layout(machine: Option<&Machine>) -> Option<Doubt> {
     (machine?.setup.randomize_va_space == Some(0)).then_some(Doubt::OneLayout)
-}
-
-/// Absolute sizes, such as the length of a log file, do not shrink with the database.
-fn mostly_log(result: &TrialResult) -> Option<Doubt> {
-    let space = &result.space;
-    let (log_kib, preallocated_kib) = (space.log_kib.unwrap_or(0), space.preallocated_kib.unwrap_or(0));
-    let (db_kib, others) = (space.db_kib, log_kib + preallocated_kib);
-    (2 * others > db_kib).then_some(Doubt::MostlyLog { db_kib, log_kib, preallocated_kib })
-}
-
-/// The kernel counts a page of a file as written when a process makes it dirty, and not again while it stays dirty. The
-/// acknowledged bytes therefore do not determine how many bytes the kernel must count. It must count some, because
-/// files are clean when a trial begins: the trial before has closed the database. At durability `none` an engine may
-/// keep everything in memory until the close.
-fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
-    let keeps =
-        result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.workload.durability != Durability::None;
-    let (counted, os) = (is_counted(result), &result.os);
-    let nothing =
-        os.write_bytes == Some(0) && os.fs_out_ops == 0 && os.device.as_ref().is_none_or(|it| it.write_bytes == 0);
-    let acknowledged = result.user_bytes_written;
-    (keeps && counted && nothing && acknowledged > 0).then_some(Doubt::WrittenNowhere { acknowledged })
-}
-
-/// A device of the database's own fails the trial instead.
-fn not_synced(result: &TrialResult) -> Option<Doubt> {
-    let keeps = result.audit.as_ref().is_some_and(|audit| !audit.volatile);
-    result.commits().filter(|commits| keeps && commits.are_unsynced()).map(Doubt::NotSynced)
 }
 
 /// The driver's cost is known for a `get` only.

@@ -2,13 +2,13 @@
 //! the process ends.
 
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use kvdyno_environment::requested::StorageKind;
 use kvdyno_environment::storage::WatchedDevice;
+use kvdyno_environment::storage::backing_store::mount_until_the_end;
 
-use crate::finding::{During, Finding, wrong};
+use crate::finding::{Finding, wrong};
 use crate::small_filesystem::have_mounts_of_its_own;
 
 /// Bytes of the sparse file below the device: room for any engine's empty database.
@@ -33,9 +33,8 @@ impl FlushedDevice {
         fs::create_dir_all(&mounted)?;
         File::create(&image)?.set_len(SIZE)?;
         have_mounts_of_its_own()?;
-        tool(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image))?;
-        // The kernel gives a device back that `mount` has made when it is not mounted any more.
-        tool(Command::new("mount").args(["-t", "ext4", "-o", "loop,commit=3600"]).arg(&image).arg(&mounted))?;
+        mount_until_the_end(StorageKind::Ext4, &image, &mounted, "commit=3600")
+            .map_err(|why| Finding::NotApplicable(format!("no filesystem on a loop device here: {why}")))?;
         let database = mounted.join("database");
         fs::create_dir(&database)?;
         let nothing = || Finding::NotApplicable("the kernel counts no flushes of a loop device here".to_owned());
@@ -49,17 +48,5 @@ impl FlushedDevice {
     pub fn flushes(&self) -> Result<u64, Finding> {
         let flushes = self.device.counters().and_then(|counters| counters.flushes());
         flushes.ok_or_else(|| wrong("the check itself failed: the kernel counts no flushes any more"))
-    }
-}
-
-/// Runs one of the system's tools.
-fn tool(command: &mut Command) -> Result<(), Finding> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let refused = |why: String| Finding::NotApplicable(format!("no filesystem on a loop device here: {name}: {why}"));
-    match command.output() {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(refused(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(refused("there is no such tool".to_owned())),
-        Err(error) => Err(error).during(&name),
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::panic::resume_unwind;
 use std::thread;
 
-use kvdyno_analysis::{Cell, CellSteadiness, Series, Weakness, cells, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellSteadiness, PutOff, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
@@ -63,6 +63,8 @@ pub(crate) struct StudyCell<'a> {
     pub(crate) steadiness: Option<CellSteadiness>,
     /// Whatever speaks against its figures.
     pub(crate) weaknesses: Vec<Weakness>,
+    /// Its work that was put off until the closing.
+    pub(crate) put_off: Option<PutOff>,
 }
 
 impl<'a> Deref for StudyCell<'a> {
@@ -127,7 +129,7 @@ impl<'a> Study<'a> {
         let cell = |(cell, label): (Cell<'a>, Label)| {
             let steadiness = steadiness(&cell.finished, &contents.series, detect);
             let weaknesses = weaknesses(&cell, steadiness.as_ref(), contents.machine.as_ref());
-            StudyCell { cell, label, steadiness, weaknesses }
+            StudyCell { put_off: PutOff::of(&cell), cell, label, steadiness, weaknesses }
         };
         Ok(Study {
             name: &contents.experiment.name,

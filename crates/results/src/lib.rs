@@ -43,7 +43,7 @@ pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, Mach
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
 pub use operations::{Operations, Pacing, Side};
-pub use os::{CallBytes, Device, OsFacts, Space};
+pub use os::{ACCOUNTED_BLOCK, CallBytes, Device, OsFacts, Space};
 pub use percentile::{Percentile, Percentiles};
 pub use requested_work::RequestedWork;
 pub use resources::ResourcePoint;

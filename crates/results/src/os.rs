@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The unit in which Linux counts the inputs and outputs of a process (`ru_inblock`, `ru_oublock`), bytes, whatever the
+/// filesystem's blocks are.
+pub const ACCOUNTED_BLOCK: u64 = 512;
+
 /// The operating system's accounts of the worker: as `time` reports them, and more. For several processes, the sums;
 /// the wall time is from the first one's start until the last one was reaped.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,9 +28,9 @@ pub struct OsFacts {
     pub ctx_voluntary: u64,
     /// Involuntary context switches.
     pub ctx_involuntary: u64,
-    /// Filesystem inputs, in the kernel's blocks of 512 bytes.
+    /// Filesystem inputs, in blocks of [`ACCOUNTED_BLOCK`] bytes.
     pub fs_in_ops: u64,
-    /// Filesystem outputs, in the kernel's blocks of 512 bytes.
+    /// Filesystem outputs, in blocks of [`ACCOUNTED_BLOCK`] bytes.
     pub fs_out_ops: u64,
     /// Page faults that needed no I/O.
     pub minor_faults: u64,

@@ -209,11 +209,11 @@ pub(crate) fn note(result: &mut TrialResult, finding: Result<Option<&ReadBack>, 
 
 /// Whether the processes of a trial ended in order, so that the database is as the engine left it.
 pub(crate) fn ended_in_order(result: &TrialResult) -> bool {
-    use FailureKind::{EngineError, Environment, LostWrite, WrongAnswer};
+    use FailureKind::{EngineError, Environment, LostWrite, NotSynced, WrongAnswer};
     match &result.outcome {
         TrialOutcome::Finished => true,
         TrialOutcome::Failed(failure) => {
-            matches!(failure.kind, EngineError | Environment | LostWrite | WrongAnswer)
+            matches!(failure.kind, EngineError | Environment | LostWrite | NotSynced | WrongAnswer)
         }
     }
 }

@@ -47,12 +47,9 @@ pub(crate) struct Usage {
     pub(crate) user_s: f64,
     pub(crate) sys_s: f64,
     pub(crate) ctx_switches: u64,
-    /// Blocks of [`INPUT_BLOCK`] bytes that it caused to be read from the storage.
+    /// Blocks of [`kvdyno_results::ACCOUNTED_BLOCK`] bytes that it caused to be read from the storage.
     pub(crate) inputs: u64,
 }
-
-/// The unit of `ru_inblock` in Linux, bytes, whatever the filesystem's blocks are.
-pub(crate) const INPUT_BLOCK: u64 = 512;
 
 impl Usage {
     /// The resources that this process has used so far.

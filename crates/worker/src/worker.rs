@@ -9,14 +9,15 @@ use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, Engine
 use kvdyno_environment::costs::{own_calls, own_written_bytes};
 use kvdyno_environment::observed;
 use kvdyno_results::{
-    CallBytes, ClientKind, Closing, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
+    ACCOUNTED_BLOCK, CallBytes, ClientKind, Closing, Failure, FailureKind, ObservedEnvironment, Setting, Settling,
+    Window, files,
 };
 
 use crate::clock::{self, Calibration, Monotonic, Tsc};
 use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
 use crate::trial::{Measured, NotRun, Trial, failed};
-use crate::usage::{INPUT_BLOCK, Usage};
+use crate::usage::Usage;
 use crate::workloads::WorkloadSpec;
 use crate::workloads::role::RoleClock;
 
@@ -210,7 +211,7 @@ impl<C: RoleClock> Trial<'_, C> {
             user_s: measured.used.user_s,
             sys_s: measured.used.sys_s,
             ctx_switches: Some(measured.used.ctx_switches),
-            read_bytes: Some(measured.used.inputs.saturating_mul(INPUT_BLOCK)),
+            read_bytes: Some(measured.used.inputs.saturating_mul(ACCOUNTED_BLOCK)),
             clock: clock::describe(ticks_per_ns),
             counters: measured.counters,
             settling,

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use kvdyno_model::{Arrival, Compression, Design, Durability};
-use kvdyno_results::{AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, OsFacts, ReadBack, WorkloadFacts};
+use kvdyno_results::{AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, OsFacts, Phase, ReadBack, WorkloadFacts};
 
 use super::*;
 use crate::testing::{failed, machine, result};

@@ -250,6 +250,18 @@ impl BackingStore {
     }
 }
 
+/// Makes a filesystem in the file `image` and mounts it with `options` at the folder `point`, in a mount namespace that
+/// ends with this process: it is in no register, because the kernel then removes the mount and its loop device.
+///
+/// # Errors
+/// If it cannot be made: a tool is missing or fails.
+pub fn mount_until_the_end(storage: StorageKind, image: &Path, point: &Path, options: &str) -> io::Result<()> {
+    let Some(mut maker) = format::command(storage, image) else { return Err(io::ErrorKind::InvalidInput.into()) };
+    tool::run(&mut maker)?;
+    let options = format!("loop,{options}");
+    tool::run(Command::new("mount").args(["-t", format::kind(storage), "-o", &options]).args([image, point]))
+}
+
 /// Detaches the registered file from its devices: it may have been removed or replaced.
 fn detach_registered(register: &Register, at: &Path) -> io::Result<()> {
     for thing in register.things() {

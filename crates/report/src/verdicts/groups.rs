@@ -5,7 +5,7 @@ use std::ops::Deref;
 use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
-use kvdyno_analysis::{Cell, PutOff, SameWork, Weakness, same_work};
+use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
 use kvdyno_results::{Phase, Side};
 
 use super::sentences::{but, closing, far, is_of, procedure, reservations, sentence};
@@ -119,7 +119,7 @@ impl<'r> VerdictGroup<'_, 'r> {
     /// Names are those of the sentence itself; what follows has them without marks.
     fn said(&self, pairing: &Pairing, [one, other]: [&str; 2]) -> String {
         let both = [pairing.one, pairing.other];
-        let put_off = both.map(|index| (self.name(index), PutOff::of(self.cells[index])));
+        let put_off = both.map(|index| (self.name(index), self.cells[index].put_off));
         let closing = closing(self.compared, put_off, &pairing.comparison);
         let said = |compared: Aspect, comparison: &Comparison| sentence(self.verb(compared), (one, other), comparison);
         let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {

@@ -41,12 +41,16 @@ fn options(storage: StorageKind) -> Vec<&'static str> {
     }
 }
 
+/// The tool with its options and the device, or file, on which it makes a filesystem; absent where none is made.
+pub(super) fn command(storage: StorageKind, device: &Path) -> Option<Command> {
+    let mut command = Command::new(maker(storage)?.0);
+    command.args(options(storage)).arg(device);
+    Some(command)
+}
+
 /// Makes a filesystem on a device.
 pub(super) fn format(storage: StorageKind, device: &Path, register: &Register) -> io::Result<()> {
-    match maker(storage) {
-        Some((tool, _)) => tool::makes(Command::new(tool).args(options(storage)).arg(device), register).map(drop),
-        None => Ok(()),
-    }
+    command(storage, device).map_or(Ok(()), |mut command| tool::makes(&mut command, register).map(drop))
 }
 
 /// Offset of an ext4's state (`s_state`, 2 bytes), and the bit of it that says that it was unmounted.
