@@ -33,6 +33,7 @@ mod numa_guest;
 mod ownership;
 mod processes;
 mod put_off;
+mod read_backs;
 mod results;
 mod resume;
 mod roles;

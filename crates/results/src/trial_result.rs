@@ -232,6 +232,9 @@ pub struct AnswerCounts {
     pub torn: u64,
     /// Reads that gave a value older than one acknowledged before the read began.
     pub stale: u64,
+    /// Records that their writers read back during the trial, besides its operations.
+    #[serde(default)]
+    pub read_back: u64,
     /// The first failure, for people.
     pub first_failure: Option<String>,
 }

@@ -213,6 +213,7 @@ impl<'a> Observer<'a> {
             wrong: sum(|stats| &stats.wrong),
             torn: sum(|stats| &stats.torn),
             stale: sum(|stats| &stats.stale),
+            read_back: sum(|stats| &stats.read_back),
             first_failure: self.control().failure(),
         };
         let all = self.warmup().operations().saturating_add(self.measured().operations());

@@ -153,12 +153,13 @@ fn implausible_client(
     before: KnownContents,
 ) -> Option<String> {
     let most = span.ticks();
-    let counters: [(&str, &AtomicU64, u64); 10] = [
+    let counters: [(&str, &AtomicU64, u64); 11] = [
         ("missing records", &stats.missing, most),
         ("errors", &stats.errors, most),
         ("wrong values", &stats.wrong, most),
         ("torn values", &stats.torn, most),
         ("stale values", &stats.stale, most),
+        ("records read back", &stats.read_back, most),
         ("bytes written", &stats.user_bytes, most.saturating_mul(BYTES_A_TICK)),
         ("versions", &stats.version, before.last_version.saturating_add(most)),
         ("ids inserted", &stats.low_water, before.present.given_out.saturating_add(most)),

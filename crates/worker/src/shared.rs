@@ -220,6 +220,8 @@ pub struct ClientStats {
     pub torn: AtomicU64,
     /// Stale values.
     pub stale: AtomicU64,
+    /// Records that it wrote and read back while the trial went on.
+    pub read_back: AtomicU64,
     /// Bytes of keys and values written.
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kvdyno_abi::adapter::Counters;
 
-use crate::fault::{Fault, Faults};
+use crate::fault::Fault;
+use crate::striking::Faults;
 
 /// Counts what is flushed.
 #[derive(Debug, Default)]

@@ -32,6 +32,7 @@ mod outside;
 mod ranges;
 mod single;
 mod store;
+mod striking;
 #[cfg(test)]
 mod tests;
 mod transactions;
@@ -39,12 +40,13 @@ mod withheld;
 
 use counting::Flushed;
 use cursor::FaultyCursor;
-use fault::{Fault, Faults};
+use fault::Fault;
 use hostile::Hostile;
 use options::OPTIONS;
 use order::{CallOrder, OpenSession};
 use single::{Guest, Home, sessions_can, shares};
 use store::{Blob, Store, Version, entries};
+use striking::Faults;
 use transactions::{OpenTransaction, Uncommitted};
 use withheld::Withheld;
 
@@ -186,7 +188,10 @@ impl Engine for Faulty {
         self.faults.at_close();
         self.hostile.at("close")?;
         let kept = |store: &Store, index, key: &[u8], version: &Version| self.faults.saved(store, index, key, version);
-        let saved = self.writing()?.close(kept, self.faults.undeletes());
+        let mut store = self.writing()?;
+        store.apply(&entries_of(&self.faults.late_puts()))?;
+        let saved = store.close(kept, self.faults.undeletes());
+        drop(store);
         if self.faults.fault == Fault::CloseAsOk { Ok(()) } else { saved }
     }
 
@@ -300,6 +305,10 @@ impl Faulty {
     }
 }
 
+fn entries_of(puts: &[(Blob, Blob)]) -> Vec<BatchEntry<'_>> {
+    puts.iter().map(|(key, value)| BatchEntry::Put { key, value }).collect()
+}
+
 /// A thread's access, with the values that its last call lent out.
 struct FaultySession<'db> {
     db: &'db Faulty,
@@ -334,9 +343,10 @@ impl<'db> Session for FaultySession<'db> {
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.db.hostile.at("put")?;
-        match self.db.takes()? {
-            false => Ok(()),
-            true => self.apply(&[BatchEntry::Put { key, value }]),
+        match (self.db.takes()?, self.db.faults.at_late_put(key, value)) {
+            (false, _) => Ok(()),
+            (true, None) => self.apply(&[BatchEntry::Put { key, value }]),
+            (true, Some(late)) => self.db.apply(&entries_of(&late), self.level),
         }
     }
 

@@ -1,8 +1,9 @@
 //! Transactions of sessions, with option `transactions`: what one writes only it sees until the commit, and what it has
 //! read must still be so then. Who comes too late is answered with a conflict.
 
-use crate::fault::{Fault, Faults};
+use crate::fault::Fault;
 use crate::store::{Blob, Store, WrittenKey, entries};
+use crate::striking::Faults;
 use kvdyno_abi::adapter::Error;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

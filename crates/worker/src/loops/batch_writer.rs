@@ -6,6 +6,7 @@ use kvdyno_dataset::RecordMaker;
 use kvdyno_engine::abi;
 use kvdyno_results::OpKind;
 
+use super::read_backs::ReadBacks;
 use super::{Driver, Limit, Work};
 use crate::arrival::{Pacer, pacer};
 use crate::clock::Clock;
@@ -39,6 +40,7 @@ pub(crate) struct BatchWriter<I> {
     /// The step from one version to the next: 0 or 1.
     rise: u64,
     pacer: Option<Pacer>,
+    read_backs: ReadBacks,
 }
 
 impl<I: Iterator<Item = u64>> BatchWriter<I> {
@@ -64,6 +66,10 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
             version: driver.stats.version.load(Ordering::Relaxed),
             rise: u64::from(versions == Versions::Rising),
             pacer: pacer(driver),
+            read_backs: match versions {
+                Versions::Loaded => ReadBacks::none(),
+                Versions::Rising => ReadBacks::new(batch as f64, driver),
+            },
         }
     }
 
@@ -154,6 +160,10 @@ impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
                 self.acknowledge(driver, count);
                 bump(&ops.records, count as u64);
                 bump(&driver.stats.user_bytes, self.bytes(driver, count));
+                let is_due = self.read_backs.is_due(count as u64);
+                if is_due && !self.read_backs.look(driver, self.written[count - 1], self.version, |_| false) {
+                    break;
+                }
             } else if !driver.engine_failed("writing", status) {
                 break;
             }

@@ -8,6 +8,7 @@ pub(crate) mod batch_writer;
 pub(crate) mod cursor;
 pub(crate) mod get_loop;
 pub(crate) mod range_reader;
+pub(crate) mod read_backs;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -18,6 +18,7 @@ use crate::key_choice::{KeyChoice, OwnIds};
 use crate::loops::cursor::{ScanCursor, ShownKeys};
 use crate::loops::get_loop::GetLoop;
 use crate::loops::range_reader::{RangeReader, RangeTarget};
+use crate::loops::read_backs::ReadBacks;
 use crate::loops::{Driver, Limit, NOTHING, Work, lent};
 use crate::shared::{ClientCounter, ClientOps, MOST_KINDS, OpStats, bump};
 use crate::workloads::present::{Inserts, Takes};
@@ -80,6 +81,8 @@ pub(super) struct Mixing<K, A, const FULL: bool> {
     pub(super) several: Several,
     /// The ids whose versions an audit of a sample adds up.
     pub(super) summed: SummedIds,
+    /// What it reads back of its writes.
+    read_backs: ReadBacks,
     /// When the next operation is due, where operations come by a schedule.
     pub(super) due: u64,
     /// When the last operation ended, and how long after that one of each kind begins.
@@ -122,11 +125,22 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
             lengths: range_lengths::draw(parameters.reads.lengths, parameters.reads.seek_nexts + 1, stream(LENGTHS)),
             several: Several::new(driver),
             summed: SummedIds::of(parameters.data.records),
+            read_backs: ReadBacks::new(records_written(&mix, parameters.batch), driver),
             due: 0,
             end: driver.clock.now(),
             turnarounds: [Turnaround::new(driver.clock); MOST_KINDS],
         }
     }
+}
+
+/// Records that a mix writes in each of its operations, on average; updates that clients share are not counted.
+fn records_written(mix: &OperationMix, batch: u64) -> f64 {
+    let of = |(operation, weight): &(MixOperation, f64)| match operation {
+        MixOperation::Put | MixOperation::Insert => weight * batch as f64,
+        MixOperation::ReadModifyWrite | MixOperation::InsertIfAbsent => *weight,
+        _ => 0.0,
+    };
+    mix.parts().iter().map(of).sum::<f64>() / 100.0
 }
 
 /// Whether the trial goes on.
@@ -333,6 +347,24 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         (true, true)
     }
 
+    /// Reads back what is due after `records` were written, the last of them `id`. Returns whether the trial goes on.
+    #[inline(always)]
+    pub(super) fn reads_back<C: Clock>(&mut self, driver: &Driver<'_, C>, id: u64, records: u64) -> GoesOn {
+        !self.read_backs.is_due(records) || self.look_back(driver, id)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_back<C: Clock>(&mut self, driver: &Driver<'_, C>, id: u64) -> GoesOn {
+        // What it inserted another may update, from a version of its own where the ledger has no slot.
+        let version = if self.own(driver, id) == id { self.version } else { 0 };
+        let (takes, takes_oldest) = (&self.takes, self.takes_oldest);
+        let may_be_gone = |id| takes_oldest && takes.may_be_gone(driver, id);
+        let goes_on = self.read_backs.look(driver, id, version, may_be_gone);
+        self.end = driver.clock.now();
+        goes_on
+    }
+
     /// The record that was made is there.
     #[inline(always)]
     pub(super) fn acknowledge<C>(&mut self, driver: &Driver<'_, C>, id: u64, ops: &OpStats) {
@@ -352,9 +384,9 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         self.outrun(driver.ledger.min_version(id));
         self.make(driver, id);
         let start = self.begin(driver, index);
-        let (_, goes_on) = self.write(driver, id, ops);
+        let (acknowledged, goes_on) = self.write(driver, id, ops);
         ops.latency.record(self.end.saturating_sub(start));
-        goes_on
+        goes_on && (!acknowledged || self.reads_back(driver, id, 1))
     }
 
     #[inline(always)]
@@ -367,6 +399,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         if acknowledged {
             self.inserts.acknowledged(driver);
             self.gets.choice.follow(self.inserts.there());
+            return self.reads_back(driver, id, 1);
         }
         goes_on
     }
@@ -393,9 +426,9 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         }
         self.outrun(min_version);
         self.make(driver, id);
-        let (_, goes_on) = self.write(driver, id, ops);
+        let (acknowledged, goes_on) = self.write(driver, id, ops);
         ops.latency.record(self.end.saturating_sub(start));
-        goes_on
+        goes_on && (!acknowledged || self.reads_back(driver, id, 1))
     }
 
     /// The first of the records that have the prefix of `id` in common, and how many they are at the most.

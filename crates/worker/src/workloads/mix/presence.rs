@@ -61,7 +61,7 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
                 if !was_deleted {
                     inserted_twice(driver, id);
                 }
-                true
+                self.reads_back(driver, id, 1)
             }
             abi::EXISTS => {
                 driver.stats.changing.store(0, Ordering::Release);

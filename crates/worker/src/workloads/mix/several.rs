@@ -130,7 +130,8 @@ impl<K: KeyChoice, A: BeginsOperations, const FULL: bool> Mixing<K, A, FULL> {
         bump(&ops.records, steps.len() as u64);
         let bytes: usize = steps.iter().map(|step| step.key.size + step.value.size).sum();
         bump(&driver.stats.user_bytes, bytes as u64);
-        (true, true)
+        let (count, last) = (steps.len() as u64, self.several.written.last().map(|written| written.0));
+        (true, last.is_none_or(|id| self.reads_back(driver, id, count)))
     }
 
     /// Reads several records that are there, or may be.
