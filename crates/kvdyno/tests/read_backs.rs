@@ -8,7 +8,7 @@ fn writing(workload: &str) -> Comparison {
     lab.workload(workload).operations(60_000).option("faulty.after=1000")
 }
 
-/// Each put is acknowledged, and done when 5,000 more were: at the end everything is there.
+/// Each put is acknowledged, and done when 5,000 more were, or an audit comes: everything is there then.
 #[test]
 fn a_write_that_is_done_too_late_is_found_where_nothing_else_reads() {
     for (name, workload) in [("overwrite", writing("overwrite")), ("mix", writing("mix").with("mix", "put 100"))] {
@@ -22,6 +22,7 @@ fn a_write_that_is_done_too_late_is_found_where_nothing_else_reads() {
     }
 }
 
+/// What is read back alone finds it: the audits do not.
 #[test]
 fn without_verification_nothing_is_read_back() {
     let ran = writing("overwrite").with("verify", "off").fault("late-write", 1).run();

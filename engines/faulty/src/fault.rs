@@ -83,7 +83,7 @@ faults! {
     "missing" Missing
     /// A put, a delete or a step of a batch is acknowledged and not done.
     "dropped-write" DroppedWrite
-    /// A put is acknowledged, and done after 5,000 more or at the close.
+    /// A put is acknowledged, and done after 5,000 more, before another session begins, or at the close.
     "late-write" LateWrite
     /// A delete is acknowledged and not done.
     "undone-delete" UndoneDelete

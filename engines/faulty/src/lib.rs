@@ -189,7 +189,7 @@ impl Engine for Faulty {
         self.hostile.at("close")?;
         let kept = |store: &Store, index, key: &[u8], version: &Version| self.faults.saved(store, index, key, version);
         let mut store = self.writing()?;
-        store.apply(&entries_of(&self.faults.late_puts()))?;
+        self.do_late_puts(&mut store)?;
         let saved = store.close(kept, self.faults.undeletes());
         drop(store);
         if self.faults.fault == Fault::CloseAsOk { Ok(()) } else { saved }
@@ -198,6 +198,7 @@ impl Engine for Faulty {
     fn session(&self, host: Host) -> Result<FaultySession<'_>, Error> {
         self.hostile.at("session")?;
         self.faults.at_session();
+        self.do_late_puts(&mut *self.writing()?)?;
         Ok(FaultySession {
             db: self,
             level: self.level,
@@ -296,6 +297,13 @@ impl Faulty {
     fn value(&self, store: &Store, key: &[u8], version: &Version) -> Blob {
         let wrong = if self.faults.distorts() { self.faults.distort(store, key, version) } else { None };
         wrong.unwrap_or_else(|| Blob::clone(&version.now))
+    }
+
+    fn do_late_puts(&self, store: &mut Store) -> Result<(), Error> {
+        match self.faults.late_puts() {
+            late if late.is_empty() => Ok(()),
+            late => store.apply(&entries_of(&late)),
+        }
     }
 
     /// Whether a write is done; otherwise it is only acknowledged.

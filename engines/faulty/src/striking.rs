@@ -115,7 +115,7 @@ impl Faults {
         })
     }
 
-    /// The puts that are done at the close.
+    /// All puts that are still to be done.
     pub fn late_puts(&self) -> Vec<(Blob, Blob)> {
         lock(&self.late).drain(..).collect()
     }
