@@ -124,6 +124,13 @@ impl<I: Iterator<Item = u64>> BatchWriter<I> {
         }
     }
 
+    /// Reads back what is due after a batch. Returns whether the trial goes on.
+    #[cold]
+    #[inline(never)]
+    fn look_back<C: Clock>(&mut self, driver: &Driver<'_, C>, count: usize) -> bool {
+        self.read_backs.look(driver, self.written[count - 1], self.version, |_| false)
+    }
+
     /// Writes the prepared batch. Returns when the call began and ended, ticks, and its status.
     #[inline(always)]
     fn issue<C: Clock>(&self, driver: &Driver<'_, C>, count: usize, due: Option<u64>) -> (u64, u64, abi::Status) {
@@ -160,8 +167,7 @@ impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
                 self.acknowledge(driver, count);
                 bump(&ops.records, count as u64);
                 bump(&driver.stats.user_bytes, self.bytes(driver, count));
-                let is_due = self.read_backs.is_due(count as u64);
-                if is_due && !self.read_backs.look(driver, self.written[count - 1], self.version, |_| false) {
+                if self.read_backs.is_due(count as u64) && !self.look_back(driver, count) {
                     break;
                 }
             } else if !driver.engine_failed("writing", status) {
