@@ -296,7 +296,8 @@ sanitize: setup
 
 engine-table: setup
 	$(MAKE) build
-	$(CARGO) test --release --locked -p kvdyno --test tests engine_table:: -- --ignored
+	KVDYNO_TABLE_ENGINES="$(NAMES)" \
+		$(CARGO) test --release --locked -p kvdyno --test tests engine_table:: -- --ignored
 
 docs-tables: setup
 	$(MAKE) build
