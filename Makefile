@@ -297,7 +297,8 @@ sanitize: setup
 
 engine-table: setup
 	$(MAKE) build
-	$(CARGO) test --release --locked -p kvdyno --test tests engine_table:: -- --ignored
+	KVDYNO_TABLE_ENGINES="$(NAMES)" \
+		$(CARGO) test --release --locked -p kvdyno --test tests engine_table:: -- --ignored
 
 experiment-results: BUDGET = 10m
 experiment-results: setup

@@ -29,16 +29,41 @@ pub struct Costs {
     pub null: f64,
     /// A record of a batch of reads, the null engine's gets one after the other.
     pub null_batch: f64,
-    /// LMDB, a get of a record that is drawn by Zipf's law; `bare`: of one that is drawn evenly.
-    pub zipf: Beside,
-    /// The same of a record that is drawn by the power law within key ranges.
-    pub power: Beside,
-    /// The same of one that is drawn by the normal law.
-    pub normal: Beside,
-    /// LMDB, a get of a client that mixes operations; `bare`: of one that does nothing but gets.
-    pub mix: Beside,
+    /// LMDB, gets that cost more than those of `each`.
+    pub of_lmdb: Dearer,
+    /// The same of the null engine, of a million records.
+    pub of_null: Dearer,
     /// Berkeley DB, a starting point of the 3n+1 computation.
     pub start: Beside,
+}
+
+/// Gets of one engine; `bare`: of a record that is drawn evenly, by a client that does nothing but gets.
+#[derive(Clone, Copy, Debug)]
+pub struct Dearer {
+    /// Of a record that is drawn by Zipf's law.
+    pub zipf: Beside,
+    /// Of one that is drawn by the power law within key ranges.
+    pub power: Beside,
+    /// Of one that is drawn by the normal law.
+    pub normal: Beside,
+    /// By a client that mixes operations.
+    pub mix: Beside,
+}
+
+/// Counts them; `pure` are the gets that they are compared with, of so many instructions.
+fn dearer(counter: Counter, pure: &Drive, bare: f64) -> Result<Dearer, BenchError> {
+    let beside = |drive: Drive| {
+        let ours = counter.per_operation(|operations| drive.command(operations))?;
+        Ok::<_, BenchError>(Beside { bare, ours })
+    };
+    let drawn = |distribution| beside(Drive { distribution, ..pure.clone() });
+    Ok(Dearer {
+        zipf: drawn(Distribution::of(DistributionKind::Zipf))?,
+        power: drawn(power())?,
+        normal: drawn(Distribution::of(DistributionKind::Normal))?,
+        // YCSB's workload C: the loop that does other operations, too.
+        mix: beside(Drive { workload: WorkloadName::YcsbC.into(), ..pure.clone() })?,
+    })
 }
 
 fn gets(engine: &str, folder: &Path) -> Drive {
@@ -68,19 +93,14 @@ fn scan(lmdb: &Loaded) -> Drive {
     Drive { workload: WorkloadName::ReadSeq.into(), ..of_lmdb(lmdb) }
 }
 
-/// Gets of records that are drawn by another law than evenly.
-fn drawn(lmdb: &Loaded, distribution: Distribution) -> Drive {
-    Drive { distribution, ..of_lmdb(lmdb) }
+/// Gets of the null engine, of as many records as LMDB's.
+fn of_null(folder: &Path) -> Drive {
+    Drive::gets("null", folder, RECORDS)
 }
 
 /// mixgraph's law, within key ranges.
 fn power() -> Distribution {
     "power 0.002312 0.3467 30".parse().unwrap_or(Distribution::of(DistributionKind::Power))
-}
-
-/// Gets, by the loop that does other operations, too.
-fn mix(lmdb: &Loaded) -> Drive {
-    Drive { workload: WorkloadName::YcsbC.into(), ..of_lmdb(lmdb) }
 }
 
 /// So many puts in batches, into a new copy of a database.
@@ -104,10 +124,8 @@ fn costs_of(counter: Counter, folder: &Path, lmdb: &Loaded) -> Result<Costs, Ben
     };
     let each = beside(BareLoop::Each, count(of_lmdb(lmdb))?)?;
     Ok(Costs {
-        zipf: Beside { bare: each.ours, ours: count(drawn(lmdb, Distribution::of(DistributionKind::Zipf)))? },
-        power: Beside { bare: each.ours, ours: count(drawn(lmdb, power()))? },
-        normal: Beside { bare: each.ours, ours: count(drawn(lmdb, Distribution::of(DistributionKind::Normal)))? },
-        mix: Beside { bare: each.ours, ours: count(mix(lmdb))? },
+        of_lmdb: dearer(counter, &of_lmdb(lmdb), each.ours)?,
+        of_null: dearer(counter, &of_null(folder), count(of_null(folder))?)?,
         each,
         one: beside(BareLoop::One, count(in_one(lmdb))?)?,
         scan: beside(BareLoop::Scan, count(scan(lmdb))?)?,
@@ -137,15 +155,37 @@ pub fn run() -> Result<(), BenchError> {
     beside(&mut out, "lmdb readseq, a step", &costs.scan, &steps)?;
     let put = "lmdb overwrite in batches, for each put";
     writeln!(out, "{put:<46} {:>12.1}, the bare loop {:.1}", costs.put.ours, costs.put.bare)?;
-    let above = |what: &str, costs: &Beside| format!("{what:<46} {:>12.1}, {:.1} without", costs.ours, costs.bare);
-    writeln!(out, "{}", above("lmdb readrandom by Zipf's law", &costs.zipf))?;
-    writeln!(out, "{}", above("lmdb readrandom by the power law", &costs.power))?;
-    writeln!(out, "{}", above("lmdb readrandom by the normal law", &costs.normal))?;
-    writeln!(out, "{}", above("lmdb get of a mix", &costs.mix))?;
+    for (engine, Dearer { zipf, power, normal, mix }) in [("lmdb", costs.of_lmdb), ("null", costs.of_null)] {
+        for (what, Beside { bare, ours }) in [
+            ("readrandom by Zipf's law", zipf),
+            ("readrandom by the power law", power),
+            ("readrandom by the normal law", normal),
+            ("get of a mix", mix),
+        ] {
+            writeln!(out, "{:<46} {ours:>12.1}, {bare:.1} without", format!("{engine} {what}"))?;
+        }
+    }
     null(&mut out, folder.path(), costs.null)?;
     writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
     let start = "bdb 3n+1, for each starting point";
-    writeln!(out, "{start:<46} {:>12.1}, the bare loop {:.1}", costs.start.ours, costs.start.bare)?;
+    writeln!(out, "{start:<46} {:>12.1}, the bare loop {:.1}\n", costs.start.ours, costs.start.bare)?;
+    distributions(&mut out, counter, &of_null(folder.path()))
+}
+
+/// The table of docs/performance.md: gets of the null engine by each distribution, the cheapest first.
+fn distributions(out: &mut impl Write, counter: Counter, pure: &Drive) -> Result<(), BenchError> {
+    let kinds = DistributionKind::ALL.iter().filter(|kind| **kind != DistributionKind::Power);
+    let mut rows = Vec::new();
+    for distribution in kinds.map(|kind| Distribution::of(*kind)).chain([power()]) {
+        let drive = Drive { distribution, ..pure.clone() };
+        rows.push((counter.per_operation(|operations| drive.command(operations))?, distribution));
+    }
+    let uniform = rows.iter().find(|row| row.1 == Distribution::default()).map_or(f64::NAN, |row| row.0);
+    rows.sort_by(|one, other| one.0.total_cmp(&other.0));
+    writeln!(out, "| distribution | instructions | above uniform |\n| --- | ---: | ---: |")?;
+    for (instructions, distribution) in rows {
+        writeln!(out, "| `{distribution}` | {instructions:.1} | {:.1} |", instructions - uniform)?;
+    }
     Ok(())
 }
 

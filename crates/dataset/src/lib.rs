@@ -24,7 +24,7 @@ pub use key_error::KeyError;
 pub use key_format::KeyFormat;
 pub use keys::Keys;
 pub use ledger::{DELETION_BLOCK, LEDGER_SLOTS, Ledger, WatchedIds, deletion_words};
-pub use misfit::misfit;
+pub use misfit::{misfit, misfit_of_two};
 pub use permutation::Permutation;
 pub use prefix::check_prefix_size;
 pub use random::{Stream, subseed};

@@ -1,7 +1,7 @@
 //! Sizes of values, lengths of ranges and key ranges by laws with numbers, and mixes at a rate: each is verified on
 //! every kind of work, and impossible numbers are refused before anything is touched.
 
-use kvdyno_model::Arrival;
+use kvdyno_model::{Arrival, ArrivalKind};
 
 use crate::support::{Comparison, Lab};
 
@@ -159,14 +159,14 @@ fn keys_of_hot_ranges_are_right() {
 /// the first or later.
 #[test]
 fn a_mix_at_a_rate_does_its_operations_when_they_are_due() {
-    for arrival in Arrival::ALL {
+    for arrival in ArrivalKind::ALL.iter().map(|kind| Arrival::of(*kind)) {
         let mix = Lab::new().compare(["faulty"]).workload("mix").with("mix", "get 50, put 30, range 20");
         let ran = mix.with("readers", 2).operations(100).with("rate", "1k/s").with("arrival", arrival).run();
         let result = ran.is_clean().trials("faulty", "mix").remove(0).result;
-        assert_eq!((result.workload.rate, result.workload.arrival), (Some(1000.0), Some(*arrival)));
+        assert_eq!((result.workload.rate, result.workload.arrival), (Some(1000.0), Some(arrival)));
         assert_eq!(result.operations.iter().map(|kind| kind.operations).sum::<u64>(), 200);
         assert!(result.operations.iter().all(|kind| kind.pacing.is_some()), "{arrival}");
-        assert!(*arrival != Arrival::Fixed || result.window.unwrap().seconds >= 0.198);
+        assert!(arrival != Arrival::Fixed || result.window.unwrap().seconds >= 0.198);
     }
 }
 
@@ -252,6 +252,9 @@ fn impossible_laws_and_rates_of_runs_are_refused() {
         ("6:8", "rate = 0\n", "it must be above 0 operations a second"),
         ("6:8", "rate = \"10G\"\nreaders = [1]\n", "rate is 10000000000; it must be at most 100000000 a second"),
         ("6:11", "arrival = \"sine\"\n", "give read_rate, write_rate or rate"),
+        ("6:11", "arrival = \"sine 60\"\nrate = 5\n", "`sine 60`: the period `60` is not a time such as 5s or 10m"),
+        ("6:11", "arrival = \"fixed 60s\"\nrate = 5\n", "`fixed 60s`: fixed has no period; bursty and sine have one"),
+        ("6:11", "arrival = \"sine 60s\"\nrate = 5\n", "a period of 1m, longer than the duration of 10s; give a"),
         ("6:14", "write_rate = 5\n", "write_rate means nothing to it"),
     ] {
         refused_at(location, &format!("engines = [\"lmdb\"]\n\n[[run]]\n{mix}{text}"), words);

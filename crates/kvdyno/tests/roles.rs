@@ -179,6 +179,11 @@ fn roles_that_make_no_sense_are_refused() {
         ("6:14", in_mix(&format!("{role}seek_nexts = 5\n")), "the mix of role-1 has no range, so seek_nexts means"),
         ("6:11", in_mix(&format!("{role}arrival = \"sine\"\n")), "give role-1 a rate, or leave it out"),
         (
+            "7:11",
+            in_mix(&format!("{role}rate = 5\narrival = \"bursty 20s\"\n")),
+            "role-1: arrival = bursty 20s has a period of 20s, longer than the duration of 10s",
+        ),
+        (
             "6:8",
             in_mix(&format!("{role}rate = \"900M\"\n")),
             "role-1: rate is 900000000; it must be at most 100000000 a second",

@@ -4,6 +4,7 @@
 // The code that `#[derive(Keys)]` writes refers to this crate by its name.
 extern crate self as kvdyno_model;
 
+mod arrival;
 mod closest;
 mod count;
 mod distribution;
@@ -27,6 +28,7 @@ mod time;
 mod words;
 mod workload_name;
 
+pub use arrival::{Arrival, ArrivalKind, ArrivalPeriod};
 pub use closest::{closest, did_you_mean, either};
 pub use count::{Count, Fraction, Length, Multiple, PositiveFraction};
 pub use distribution::{Distribution, DistributionKind};

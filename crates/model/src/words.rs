@@ -232,21 +232,6 @@ impl VerdictFigure {
 }
 
 words! {
-    /// Arrival of operations that come at a rate of their own.
-    #[derive(Default)]
-    pub enum Arrival: "an arrival", "ARRIVAL" {
-        /// Operations arrive at equal intervals; those of the clients are interleaved.
-        Fixed = "fixed" as default,
-        /// Operations arrive independently of each other, as from very many users.
-        Poisson = "poisson",
-        /// All operations arrive in the first quarter of each second, at four times the rate.
-        Bursty = "bursty",
-        /// The rate varies between 0.5 and 1.5 times its mean, with a period of one second.
-        Sine = "sine",
-    }
-}
-
-words! {
     /// Isolation of transactions for reading and writing, from the weakest.
     pub enum IsolationLevel: "an isolation", "ISOLATION" {
         /// A read sees committed data only; a repeated read may give another value.

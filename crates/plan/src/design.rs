@@ -19,7 +19,7 @@ use kvdyno_dataset::subseed;
 use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_experiment::{Experiment, FileError};
-use kvdyno_model::{Arrival, ClientKind, Design, Durability, EngineName, Order, StorageKind};
+use kvdyno_model::{ClientKind, Design, Durability, EngineName, Order, StorageKind};
 use kvdyno_results::EngineIdentity;
 use kvdyno_worker::workloads::{TrialEnd, WorkloadParameters, WorkloadSpec};
 
@@ -146,7 +146,7 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
     let settings = experiment.engine_settings();
     let waits = levels(&workload.parameters, settings.durability).find(|level| waits_for_storage(*level));
     let mut arrivals = workload.parameters.arrivals();
-    let within_seconds = arrivals.find(|arrival| matches!(arrival, Arrival::Bursty | Arrival::Sine));
+    let periodic = arrivals.find(|arrival| arrival.period().is_some()).unwrap_or_default();
     let needed = step.iter().map(|trial| memory_of(experiment, &trial.workload)).sum::<u64>();
     let reasons = [
         (experiment.lab.order == Order::Sequential, "lab.order = sequential has one database at a time".to_owned()),
@@ -165,11 +165,8 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
             format!("{} ends by its number of operations", workload.name),
         ),
         (
-            within_seconds.is_some(),
-            format!(
-                "arrival = {} repeats itself each second, and slices cut that short",
-                within_seconds.unwrap_or_default()
-            ),
+            periodic.period().is_some(),
+            format!("arrival = {periodic} varies the rate within a period, and slices cut that short"),
         ),
         (workload.name.settles(), format!("{} ends with the engine's background work", workload.name)),
         (
@@ -318,7 +315,8 @@ mod tests {
             ("[[run]]\nreaders = [1]\n[environment]\nmemory = \"1GiB\"", "limits each by itself"),
             ("[[run]]\nreaders = [1]\n[lab]\norder = \"sequential\"", "one database at a time"),
             ("[[run]]\nreaders = [1]\noperations = 5", "ends by its number of operations"),
-            ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"sine\"", "arrival = sine repeats itself each second"),
+            ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"sine\"", "arrival = sine varies the rate"),
+            ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"bursty 5s\"", "arrival = bursty 5s varies the rate"),
             ("[[run]]\nreaders = [1]\n[data]\nrecords = 100000000", "too much of 16384 MiB"),
             (
                 "[[run]]\nworkload = \"overwrite\"\nreaders = [1]\n[settings]\ndurability = \"commit\"",

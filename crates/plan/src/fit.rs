@@ -144,6 +144,7 @@ mod tests {
 
     use super::*;
     use crate::plan::Plan;
+    use kvdyno_model::{Arrival, TimeSpan};
     use proptest::prelude::*;
     use toml::Value;
 
@@ -281,6 +282,30 @@ mod tests {
         assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
         let loads: f64 = fitted.variants().unwrap().iter().map(|one| 2.0 * load_seconds(&one.experiment)).sum();
         assert!(loads < 215.0, "{loads}");
+    }
+
+    /// A period that fits stays, and one that no longer does is as long as the run.
+    #[test]
+    fn a_period_is_not_longer_than_its_shortened_run() {
+        let text = "engines = [\"a\"]\n[[run]]\nworkload = \"readrandom\"\nread_rate = 5\narrival = \"sine 60s\"\n\
+                    duration = \"60s\"\n[[run]]\nworkload = \"mix\"\nduration = \"2m\"\n[[run.role]]\nmix = \
+                    \"get 100\"\nrate = 9\narrival = \"bursty 30s\"\n[[run.role]]\nmix = \"get 100\"\nrate = 9\n\
+                    arrival = \"sine\"\n";
+        let machine = MachineCapacity { budget: Some(Duration::from_secs(60)), ..machine() };
+        let (fitted, changes) = fitted(&Experiment::parse(text).unwrap(), &machine).unwrap();
+        let [first, second] = &fitted.run[..] else { panic!("{:?}", fitted.run) };
+        let (window, period) = (first.duration.unwrap(), |arrival: Option<Arrival>| arrival.unwrap().period());
+        assert!(window < TimeSpan::seconds(10) && window > TimeSpan::seconds(1), "{window}");
+        assert_eq!(period(first.arrival), Some(window.get()));
+        assert_eq!(
+            second.role.iter().map(|role| period(role.arrival)).collect::<Vec<_>>(),
+            [Some(window.get()), Some(Duration::from_secs(1))]
+        );
+        let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+        for told in ["run.arrival: sine ", "run.role.arrival: bursty "] {
+            assert!(changes.iter().any(|change| change.contains(told)), "{changes:?}");
+        }
+        crate::check::check_alone(&fitted).unwrap();
     }
 
     /// A figure without an interval decides nothing; but engines are worth more than repeats.

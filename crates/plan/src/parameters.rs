@@ -1,11 +1,12 @@
 //! Keys of the file that mean nothing to a workload, or contradict each other.
 
-use kvdyno_experiment::{DataKey, Experiment, FileError, LoadSection, RunKey, RunSection};
-use kvdyno_model::KeyPath;
+use kvdyno_experiment::{DURATION, DataKey, Experiment, FileError, LoadSection, RunKey, RunSection};
+use kvdyno_model::{Arrival, KeyPath, TimeSpan};
 use kvdyno_worker::workloads::{Workload, WorkloadKey};
 use serde::Serialize;
 
 use crate::roles::check_roles;
+use crate::work::ends_after_fraction;
 
 /// Refuses keys of a run that mean nothing to its workload, or contradict each other.
 pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
@@ -72,7 +73,7 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
     }
 }
 
-/// Refuses an arrival if no operations come at a rate.
+/// Refuses an arrival if no operations come at a rate, and one whose rate has no time to reach its mean.
 fn check_arrival(run: &RunSection) -> Result<(), FileError> {
     match run.arrival {
         Some(arrival) if !run.has_rate() => {
@@ -80,8 +81,28 @@ fn check_arrival(run: &RunSection) -> Result<(), FileError> {
                 format!("{arrival} is an arrival at a rate; give read_rate, write_rate or rate, or leave it out");
             Err(FileError::at(RunKey::Arrival, message))
         }
-        _ => Ok(()),
+        Some(arrival) => match cut_short(run, arrival) {
+            Some(message) => Err(FileError::at(RunKey::Arrival, message)),
+            None => Ok(()),
+        },
+        None => Ok(()),
     }
+}
+
+/// Why a run is too short for an arrival: in a part of a period the mean rate is not the requested one. Absent if it is
+/// not, or ends after a number of operations.
+pub(crate) fn cut_short(run: &RunSection, arrival: Arrival) -> Option<String> {
+    if run.operations.is_some() || ends_after_fraction(run).is_some() {
+        return None;
+    }
+    let (period, window) =
+        (TimeSpan::<0>(arrival.period()?), TimeSpan::<0>(run.duration.map_or(DURATION, TimeSpan::get)));
+    (period > window).then(|| {
+        format!(
+            "arrival = {arrival} has a period of {period}, longer than the duration of {window}; give a duration of at \
+             least {period}, or a period of at most {window}"
+        )
+    })
 }
 
 /// One thing ends a run.

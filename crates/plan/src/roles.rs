@@ -4,6 +4,8 @@ use kvdyno_experiment::{FileError, RoleKey, RoleSection, RunKey, RunSection, rol
 use kvdyno_model::{KeyValue, MixOperation, OperationMix};
 use kvdyno_worker::workloads::{Workload, WorkloadKey};
 
+use crate::parameters::cut_short;
+
 /// Clients of all roles together at the most: as of a run without roles.
 const MOST_CLIENTS: u64 = 4096;
 /// Characters of a role's name: it heads a column.
@@ -60,6 +62,10 @@ fn check_role(run: &RunSection, index: usize, role: &RoleSection) -> Result<(), 
         Some(arrival) if role.rate.is_none() => {
             at(RoleKey::Arrival, format!("{arrival} is an arrival at a rate; give {name} a rate, or leave it out"))
         }
-        _ => Ok(()),
+        Some(arrival) => match cut_short(run, arrival) {
+            Some(message) => at(RoleKey::Arrival, format!("{name}: {message}")),
+            None => Ok(()),
+        },
+        None => Ok(()),
     }
 }

@@ -355,6 +355,8 @@ mod tests {
         };
         assert_eq!(run(&["--budget", "60s"]), [250, 50]);
         assert_eq!(run(&["--budget", "20s"]), [200, 40]);
+        // A run has time for a period.
+        assert_eq!(run(&["--budget", "20s", "--read-rate", "5", "--arrival", "sine:500ms"]), [500, 100]);
         assert_eq!(run(&["--budget", "60s", "--warmup", "10ms"]), [290, 10]);
         assert_eq!(run(&[]), [1000, 200]);
         assert_eq!(run(&["--budget", "60s", "--duration", "2s"]), [2000, 200]);

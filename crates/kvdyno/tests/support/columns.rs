@@ -99,7 +99,7 @@ const fn mix(heading: &'static str, run: &'static str, does: &'static [Does]) ->
     Column { group: Group::Mixes, ..column(heading, run, does) }
 }
 
-pub static WORKLOADS: [Column; 38] = [
+pub static WORKLOADS: [Column; 39] = [
     column("readrandom", "workload = \"readrandom\"", &[Looks, Reads]),
     column("multireadrandom", "workload = \"multireadrandom\"", &[Looks, Reads]),
     column("readseq", "workload = \"readseq\"\noperations = 120000", &[Reads, Steps, Seeks, Ends]),
@@ -182,6 +182,15 @@ pub static WORKLOADS: [Column; 38] = [
              distribution = \"power 0.002312 0.3467 30 14.18 -2.917 0.0164 -0.08082\"\n\
              seek_nexts = 999\nrange_lengths = \"pareto\"\noperations = 20000",
             &[Looks, Reads, Rereads, Writes, Steps, Seeks, Ends],
+        )
+    },
+    Column {
+        // So few that each is read soon after it was written.
+        data: "data.records = 100\ndata.value_size = \"uniform 4KiB 64KiB\"\n",
+        ..mix(
+            "bigvalues",
+            "mix = \"get 50, put 50\"\ndistribution = \"uniform\"\noperations = 4000",
+            &[Looks, Reads, Rereads, Writes],
         )
     },
     mix(

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use kvdyno_experiment::{Experiment, FileError, LabKey, RunKey};
-use kvdyno_model::{Phase, TimeSpan};
+use kvdyno_experiment::{Experiment, FileError, LabKey, RoleKey, RunKey};
+use kvdyno_model::{Arrival, KeyPath, Phase, TimeSpan};
 use kvdyno_worker::workloads::Workload;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -41,7 +41,7 @@ const WARMUP_OF_COMPARED: f64 = 0.2;
 
 /// Shortens the runs of an experiment, so that its budget has time for ten repeats of them: many short
 /// repeats decide more than few long ones. The interval of three repeats is some ten standard errors wide to either
-/// side, that of ten repeats two to three. A warm-up that was given stays as it is.
+/// side, that of ten repeats two to three. A warm-up that was given stays as it is, and a period of an arrival fits.
 ///
 /// # Errors
 /// If its variants do not hold together.
@@ -62,7 +62,8 @@ pub fn shorten_for_repeats(
             true => each.saturating_sub(run.warmup.0),
             false => each.div_f64(1.0 + WARMUP_OF_COMPARED),
         };
-        duration.0 = duration.0.min(whole_ms(most.max(SHORTEST_COMPARED)));
+        let period = run.arrival.and_then(Arrival::period).unwrap_or_default();
+        duration.0 = duration.0.min(whole_ms(most.max(SHORTEST_COMPARED).max(period)));
         if !warmup_is_given {
             run.warmup.0 = run.warmup.0.min(whole_ms(duration.0.mul_f64(WARMUP_OF_COMPARED)));
         }
@@ -70,21 +71,41 @@ pub fn shorten_for_repeats(
     Ok(())
 }
 
-/// Shortens the runs of `table`, which is that of a variant or of the experiment.
+/// Shortens the runs of `table`, which is that of a variant or of the experiment, and periods of arrivals that would
+/// then be longer than any run.
 pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes: &mut Vec<FitChange>) {
+    let longest = Duration::from_millis(time.mul_f64(1.0 - WARMUP_SHARE).as_millis() as u64);
     for run in runs(table) {
+        if ends_by_itself(run) {
+            continue;
+        }
+        shorten_period(run, variant, RunKey::Arrival.into(), longest, changes);
+        let roles = run.get_mut("role").and_then(Value::as_array_mut).into_iter().flatten();
+        for (index, role) in roles.enumerate().filter_map(|(index, role)| Some((index, role.as_table_mut()?))) {
+            shorten_period(role, variant, RoleKey::Arrival.of_role(index), longest, changes);
+        }
         let old = run.get(RunKey::Duration.name()).and_then(|time| TimeSpan::<1>::deserialize(time.clone()).ok());
         // A variant that says nothing of it has what the experiment has.
-        if ends_by_itself(run) || (!variant.is_empty() && old.is_none()) {
+        if !variant.is_empty() && old.is_none() {
             continue;
         }
         let old = old.unwrap_or(TimeSpan(kvdyno_experiment::DURATION));
-        let new = TimeSpan(Duration::from_millis(time.mul_f64(1.0 - WARMUP_SHARE).as_millis() as u64).min(old.0));
+        let new = TimeSpan(longest.min(old.0));
         tell(changes, variant, RunKey::Duration, (&old, &new));
         run.insert(RunKey::Duration.name().to_owned(), Value::String(new.to_string()));
         let warmup: TimeSpan = TimeSpan(Duration::from_millis(time.mul_f64(WARMUP_SHARE).as_millis() as u64));
         run.insert(RunKey::Warmup.name().to_owned(), Value::String(warmup.to_string()));
     }
+}
+
+/// Shortens the period of the arrival in the table of a run or of a role. If it fitted into the run before, and runs
+/// are not longer than `longest`, it fits again.
+fn shorten_period(table: &mut Table, variant: &str, key: KeyPath, longest: Duration, changes: &mut Vec<FitChange>) {
+    let Some(value) = table.get_mut(RunKey::Arrival.name()) else { return };
+    let Ok(old) = Arrival::deserialize(value.clone()) else { return };
+    let new = old.within(longest);
+    tell(changes, variant, key, (&old, &new));
+    *value = Value::String(new.to_string());
 }
 
 /// Whether a run ends after a number of operations rather than after a time.

@@ -14,8 +14,8 @@ use kvdyno_dataset::{Stream, subseed};
 
 pub(crate) use self::pacer::Pacer;
 use self::pacer::sharpen_sleeps;
-pub(crate) use self::schedule::PERIOD_NS;
 use self::schedule::Schedule;
+pub(crate) use self::schedule::longest_pause_s;
 use crate::clock::{Clock, Turnaround};
 use crate::loops::Driver;
 use crate::shared::PacingStats;

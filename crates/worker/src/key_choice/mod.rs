@@ -11,6 +11,8 @@ mod exponential;
 mod hotspot;
 mod law;
 mod normal;
+#[cfg(test)]
+mod oracle;
 mod own_ids;
 mod power;
 mod ranked;

@@ -10,7 +10,7 @@ use kvdyno_model::{
 use serde::{Deserialize, Serialize};
 
 use super::mixed_role::MixedRole;
-use crate::arrival::PERIOD_NS;
+use crate::arrival::longest_pause_s;
 
 /// The records of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -220,10 +220,10 @@ impl WorkloadParameters {
     /// The longest time without an operation that the requested rates allow.
     pub fn longest_pause(&self) -> Duration {
         let intervals = [true, false].into_iter().filter_map(|writes| self.interval_s(writes));
-        let pauses = intervals.map(|interval| arrival_pause_s(self.arrival, interval));
+        let pauses = intervals.map(|interval| longest_pause_s(self.arrival, interval));
         let of_roles = self.roles.iter().filter_map(|role| {
             let interval = f64::from(role.clients) / role.rate?;
-            Some(arrival_pause_s(role.arrival, interval))
+            Some(longest_pause_s(role.arrival, interval))
         });
         let longest = pauses.chain(of_roles).fold(0.0, f64::max);
         Duration::try_from_secs_f64(longest).unwrap_or(Duration::MAX / 2)
@@ -248,16 +248,6 @@ impl WorkloadParameters {
             true => self.write_rate.map(|rate| f64::from(self.writers) * self.batch as f64 / rate),
             false => self.read_rate.map(|rate| f64::from(self.readers) / rate),
         }
-    }
-}
-
-/// The longest wait of one client whose mean interval between operations is `interval_s`, seconds.
-fn arrival_pause_s(arrival: Arrival, interval_s: f64) -> f64 {
-    match arrival {
-        Arrival::Fixed => interval_s,
-        // One in e^50 is longer.
-        Arrival::Poisson => 50.0 * interval_s,
-        Arrival::Bursty | Arrival::Sine => interval_s + PERIOD_NS / 1e9,
     }
 }
 
