@@ -35,6 +35,7 @@ mod processes;
 mod put_off;
 mod results;
 mod resume;
+mod role_parts;
 mod roles;
 mod session_durability;
 mod support;

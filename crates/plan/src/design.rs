@@ -171,6 +171,10 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
                 within_seconds.unwrap_or_default()
             ),
         ),
+        (
+            workload.parameters.has_partial_roles(),
+            "its roles work in parts of the measured window, and slices have no such parts".to_owned(),
+        ),
         (workload.name.settles(), format!("{} ends with the engine's background work", workload.name)),
         (
             workload.parameters.writers > 0 && waits.is_some(),
@@ -319,6 +323,11 @@ mod tests {
             ("[[run]]\nreaders = [1]\n[lab]\norder = \"sequential\"", "one database at a time"),
             ("[[run]]\nreaders = [1]\noperations = 5", "ends by its number of operations"),
             ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"sine\"", "arrival = sine repeats itself each second"),
+            (
+                "[[run]]\nworkload = \"mix\"\nreaders = [1]\n[[run.role]]\nmix = \"get 100\"\nuntil = \"5s\"\n\
+                 [[run.role]]\nmix = \"put 100\"\nfrom = \"5s\"",
+                "its roles work in parts of the measured window",
+            ),
             ("[[run]]\nreaders = [1]\n[data]\nrecords = 100000000", "too much of 16384 MiB"),
             (
                 "[[run]]\nworkload = \"overwrite\"\nreaders = [1]\n[settings]\ndurability = \"commit\"",
