@@ -190,7 +190,9 @@ fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estima
     let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| result.rate(side)).collect();
     match (rates.as_slice(), finished) {
         ([value], [result]) => {
-            let points = series.get(&result.trial).map(|points| point_rates(result, points, side));
+            // Parts of a window in which other roles work are no repeats of each other.
+            let points = series.get(&result.trial).filter(|_| !result.workload.has_partial_roles());
+            let points = points.map(|points| point_rates(result, points, side));
             Some(Estimate::from_series(*value, &points.unwrap_or_default()))
         }
         _ => Estimate::of_rates(&rates),
@@ -303,6 +305,17 @@ mod tests {
         let reads = cells[0].reads_per_s.as_ref().unwrap();
         assert_eq!(reads.method.to_string(), "1 trial, 8 points");
         assert!(reads.relative().unwrap() < 0.05);
+    }
+
+    #[test]
+    fn parts_of_a_window_are_no_repeats_of_each_other() {
+        let mut one = result("lmdb", 1, 1, 100.0);
+        one.workload.roles = vec![crate::testing::role_until(5.0)];
+        let results = [one];
+        let series =
+            Series::from([(results[0].trial.clone(), points(OpKind::Get, &[[200.0; 30], [0.0; 30]].concat()))]);
+        let reads = cells(&results, &series).remove(0).reads_per_s.unwrap();
+        assert_eq!((reads.value, reads.low), (100.0, None));
     }
 
     /// The warm-up, the stump at the end, and a point at which only the other kind ended.

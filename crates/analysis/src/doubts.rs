@@ -320,13 +320,13 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         storage::written_nowhere(result),
         storage::not_synced(result),
     ];
-    let by_kind = result.operations.iter().filter(|operations| operations.operations > 0).flat_map(|o| {
+    let by_kind = result.timed_operations().filter(|(o, _)| o.operations > 0).flat_map(|(o, seconds)| {
         let limited = result.workload.is_paced(o.side());
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
         // At a requested rate, the latency of an operation counts from when it was due and not from its call.
         let beyond = if limited { None } else { rate_beyond_latency(o) };
-        [driver, below, beyond, rate_not_kept(o, result), pacer_in_the_way(o), few_operations(o)]
+        [driver, below, beyond, rate_not_kept(o, seconds), pacer_in_the_way(o), few_operations(o)]
     });
     whole.into_iter().chain(by_kind).flatten().collect()
 }
@@ -404,9 +404,9 @@ fn rate_beyond_latency(operations: &Operations) -> Option<Doubt> {
     beyond.then_some(Doubt::RateBeyondLatency { kind, per_s: operations.operations_per_s, possible_per_s })
 }
 
-fn rate_not_kept(operations: &Operations, result: &TrialResult) -> Option<Doubt> {
+fn rate_not_kept(operations: &Operations, seconds: Option<f64>) -> Option<Doubt> {
     let pacing = operations.pacing.filter(|pacing| !pacing.kept)?;
-    let allowed_s = Pacing::allowed_s(result.window.as_ref()?.seconds);
+    let allowed_s = Pacing::allowed_s(seconds?);
     Some(Doubt::RateNotKept { kind: operations.kind, behind_s: pacing.behind_s, allowed_s })
 }
 

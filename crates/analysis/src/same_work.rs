@@ -138,6 +138,8 @@ mod tests {
             ("/experiment/settings/cache", json!("9MiB")),
             ("/experiment/environment/memory", json!("9MiB")),
             ("/experiment/run/0/role/1/mix", json!("get 9")),
+            ("/experiment/run/0/role/1/from", json!("9s")),
+            ("/experiment/run/0/role/0/until", json!("9s")),
             ("/experiment/run/0/clients", json!("processes")),
         ];
         let beside = |value: u8| {

@@ -1,9 +1,10 @@
 //! Made-up results for the tests of this crate.
 
-use kvdyno_model::{Distribution, Durability};
+use kvdyno_model::{Distribution, Durability, MixOperation, OperationMix};
 use kvdyno_results::{
     ClientKind, Cpu, DriverCost, EngineFacts, Failure, FailureKind, Filesystem, Latency, Machine, MachineSetup, OpKind,
-    Operations, OsFacts, Percentiles, Phase, SeriesPoint, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
+    Operations, OsFacts, Percentiles, Phase, RoleFacts, SeriesPoint, TrialKey, TrialOutcome, TrialResult, Window,
+    WorkloadFacts,
 };
 
 /// A trial of 10 s with one kind of operation, `get`.
@@ -32,6 +33,23 @@ pub(crate) fn result(engine: &str, readers: u32, repeat: u32, reads_per_s: f64) 
         operations: vec![gets(readers, reads_per_s)],
         os: OsFacts { wall_s: 11.0, user_s: 10.0, sys_s: 0.6, cpu_pct: 96, ..OsFacts::default() },
         ..TrialResult::without_figures(trial, engine_facts(engine), workload(), TrialOutcome::Finished)
+    }
+}
+
+/// A role of one client that gets until so many seconds of the window.
+pub(crate) fn role_until(seconds: f64) -> RoleFacts {
+    RoleFacts {
+        name: "early".into(),
+        clients: 1,
+        mix: OperationMix::of([(MixOperation::Get, 100.0)]),
+        distribution: Distribution::default(),
+        batch: None,
+        keys_per_multiget: None,
+        rate: None,
+        arrival: None,
+        durability: None,
+        from_s: None,
+        until_s: Some(seconds),
     }
 }
 

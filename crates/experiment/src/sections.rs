@@ -179,7 +179,7 @@ pub struct RunSection {
     pub role: Vec<RoleSection>,
 }
 
-/// Clients of a `mix` with operations of their own. The roles of a run work at the same time.
+/// Clients of a `mix` with operations of their own. Roles work at the same time, or within `from` and `until`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, Keys)]
 #[serde(deny_unknown_fields, default)]
 #[keys(section = "run.role", key = RoleKey, no_flags)]
@@ -217,6 +217,12 @@ pub struct RoleSection {
     /// Durability of the clients' acknowledged writes.
     #[key(absent = "as the run")]
     pub durability: Option<Durability>,
+    /// Beginning of its work, as a time since the beginning of the measured part. Above 0s the role has no warm-up.
+    #[key(absent = "0s")]
+    pub from: Option<TimeSpan>,
+    /// End of its work, as a time since the beginning of the measured part.
+    #[key(absent = "the run's `duration`")]
+    pub until: Option<TimeSpan>,
 }
 
 impl RoleSection {

@@ -36,6 +36,7 @@ mod put_off;
 mod read_backs;
 mod results;
 mod resume;
+mod role_parts;
 mod roles;
 mod session_durability;
 mod support;

@@ -50,6 +50,6 @@ pub use repeat::Repeat;
 pub use schemars;
 pub use serde_json::Value as Json;
 pub use size::ByteSize;
-pub use time::TimeSpan;
+pub use time::{TimeSpan, part_of_time};
 pub use words::*;
 pub use workload_name::WorkloadName;

@@ -64,6 +64,13 @@ impl<const LEAST_MS: u64> fmt::Display for TimeSpan<LEAST_MS> {
 crate::read_by_text!(TimeSpan<LEAST_MS>, const LEAST_MS: u64);
 crate::written_as_text!(TimeSpan<LEAST_MS>, const LEAST_MS: u64);
 
+/// A part of a longer time: `from 5s until 10s`, `until 10s`. Empty without either.
+pub fn part_of_time(from: Option<Duration>, until: Option<Duration>) -> String {
+    let words = [("from", from), ("until", until)];
+    let words = words.into_iter().filter_map(|(word, time)| Some(format!("{word} {}", TimeSpan::<0>(time?))));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +85,14 @@ mod tests {
         for text in ["18446744073709551615s", "1000y", "99999999999999999999s", "soon", "-5s", ""] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_part_of_a_time_is_told_by_its_ends() {
+        let [five, ten] = [5, 10].map(|seconds| Some(Duration::from_secs(seconds)));
+        let told =
+            [(None, None), (five, ten), (None, ten), (five, None)].map(|(from, until)| part_of_time(from, until));
+        assert_eq!(told, ["", "from 5s until 10s", "until 10s", "from 5s"]);
     }
 
     proptest! {

@@ -168,6 +168,10 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
             periodic.period().is_some(),
             format!("arrival = {periodic} varies the rate within a period, and slices cut that short"),
         ),
+        (
+            workload.parameters.has_partial_roles(),
+            "its roles work in parts of the measured window, and slices have no such parts".to_owned(),
+        ),
         (workload.name.settles(), format!("{} ends with the engine's background work", workload.name)),
         (
             workload.parameters.writers > 0 && waits.is_some(),
@@ -317,6 +321,11 @@ mod tests {
             ("[[run]]\nreaders = [1]\noperations = 5", "ends by its number of operations"),
             ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"sine\"", "arrival = sine varies the rate"),
             ("[[run]]\nreaders = [1]\nread_rate = 5\narrival = \"bursty 5s\"", "arrival = bursty 5s varies the rate"),
+            (
+                "[[run]]\nworkload = \"mix\"\nreaders = [1]\n[[run.role]]\nmix = \"get 100\"\nuntil = \"5s\"\n\
+                 [[run.role]]\nmix = \"put 100\"\nfrom = \"5s\"",
+                "its roles work in parts of the measured window",
+            ),
             ("[[run]]\nreaders = [1]\n[data]\nrecords = 100000000", "too much of 16384 MiB"),
             (
                 "[[run]]\nworkload = \"overwrite\"\nreaders = [1]\n[settings]\ndurability = \"commit\"",

@@ -232,6 +232,25 @@ mod tests {
     }
 
     #[test]
+    fn roles_keep_their_parts_of_a_shorter_window() {
+        let text = "engines = [\"a\"]\n[[run]]\nworkload = \"mix\"\nduration = \"100m\"\n\
+                    [[run.role]]\nmix = \"get 100\"\nuntil = \"50m\"\n\
+                    [[run.role]]\nmix = \"put 100\"\nfrom = \"20m\"\nuntil = \"100m\"\n";
+        let machine = MachineCapacity { budget: Some(Duration::from_secs(60)), ..machine() };
+        let (fitted, changes) = fitted(&Experiment::parse(text).unwrap(), &machine).unwrap();
+        let run = &fitted.run[0];
+        let duration = run.duration.unwrap().get().as_secs_f64();
+        assert!(duration < 20.0, "{duration}");
+        let part = |time: Option<TimeSpan>| (time.unwrap().get().as_secs_f64() / duration * 100.0).round();
+        assert_eq!([run.role[0].until, run.role[1].from, run.role[1].until].map(part), [50.0, 20.0, 100.0]);
+        assert!(run.role[0].from.is_none());
+        let told: Vec<String> =
+            changes.iter().map(ToString::to_string).filter(|change| change.contains("role")).collect();
+        assert!(told.len() == 3 && told[1].starts_with("run.role") && told[1].contains(" instead of 20m"), "{told:?}");
+        crate::roles::check_roles(run).unwrap();
+    }
+
+    #[test]
     fn two_threads_for_each_core_stand_in_for_hyperthreads() {
         let variants = "[[variant]]\nname = \"off\"\nenvironment.smt = \"off\"\n[[variant]]\nname = \
                         \"on\"\nenvironment.smt = \"on\"\n";

@@ -1,7 +1,9 @@
 //! The roles of a run's clients, as far as the file alone tells whether they make sense.
 
-use kvdyno_experiment::{FileError, RoleKey, RoleSection, RunKey, RunSection, role_path};
-use kvdyno_model::{KeyValue, MixOperation, OperationMix};
+use std::time::Duration;
+
+use kvdyno_experiment::{DURATION, FileError, RoleKey, RoleSection, RunKey, RunSection, role_path};
+use kvdyno_model::{KeyValue, MixOperation, OperationMix, TimeSpan};
 use kvdyno_worker::workloads::{Workload, WorkloadKey};
 
 use crate::parameters::cut_short;
@@ -34,7 +36,82 @@ pub(crate) fn check_roles(run: &RunSection) -> Result<(), FileError> {
         let message = format!("{most} clients in all are too many; there can be {MOST_CLIENTS}");
         return Err(FileError::at(role_path(0), message));
     }
-    run.role.iter().enumerate().try_for_each(|(index, role)| check_role(run, index, role))
+    run.role.iter().enumerate().try_for_each(|(index, role)| check_role(run, index, role))?;
+    check_parts(run)
+}
+
+/// Refuses parts of the measured window that are none, that leave its ends without work, or after which records would
+/// stay unknown.
+fn check_parts(run: &RunSection) -> Result<(), FileError> {
+    let at = |key: RoleKey, index: usize, message: String| Err(FileError::at(key.of_role(index), message));
+    let window = run.duration.map_or(DURATION, TimeSpan::get);
+    let words = |time: Duration| TimeSpan::<0>(time).to_string();
+    let parts: Vec<(usize, Duration, Duration)> =
+        (0..).zip(&run.role).map(|(index, role)| part(index, role, window)).collect();
+    for (index, from, until) in &parts {
+        let (role, name) = (&run.role[*index], run.role[*index].name(*index));
+        let given = [(RoleKey::From, role.from.is_some()), (RoleKey::Until, role.until.is_some())];
+        let Some((key, _)) = given.into_iter().find(|(_, given)| *given) else { continue };
+        if run.operations.is_some() || run.records_fraction.is_some() {
+            let key_name = key.name();
+            return at(
+                key,
+                *index,
+                format!("{key_name} is a time within `duration`, which this run has not; leave it out"),
+            );
+        }
+        if *until > window {
+            let message =
+                format!("{name} would work until {}, and the run ends after {}", words(*until), words(window));
+            return at(RoleKey::Until, *index, message);
+        }
+        if from >= until {
+            let message =
+                format!("{name} would begin at {} and end at {}; from must be earlier", words(*from), words(*until));
+            return at(RoleKey::From, *index, message);
+        }
+    }
+    let earliest = parts.iter().min_by_key(|(_, from, _)| *from);
+    if let Some((index, from, _)) = earliest.filter(|(_, from, _)| !from.is_zero()) {
+        let message = format!("no role works before {}; leave this out, so that one begins with the run", words(*from));
+        return at(RoleKey::From, *index, message);
+    }
+    let latest = parts.iter().max_by_key(|(_, _, until)| *until);
+    if let Some((index, _, until)) = latest.filter(|(_, _, until)| *until < window) {
+        let message =
+            format!("no role works after {}, and the run ends after {}; leave this out", words(*until), words(window));
+        return at(RoleKey::Until, *index, message);
+    }
+    check_unknown_records(run, &parts)
+}
+
+/// The role's number, and when it begins and ends.
+fn part(index: usize, role: &RoleSection, window: Duration) -> (usize, Duration, Duration) {
+    (index, role.from.map_or(Duration::ZERO, TimeSpan::get), role.until.map_or(window, TimeSpan::get))
+}
+
+/// Operations that give out new or old records in chunks, of which a client that ends leaves a rest.
+const IN_CHUNKS: [(&str, &[MixOperation]); 2] =
+    [("insert", &[MixOperation::Insert]), ("take or expire", &[MixOperation::Take, MixOperation::Expire])];
+
+/// Refuses that a role inserts, or takes, after another has ended that did so: nobody would know of the rest of that
+/// one's chunks, and so of nothing behind it.
+fn check_unknown_records(run: &RunSection, parts: &[(usize, Duration, Duration)]) -> Result<(), FileError> {
+    for (words, operations) in IN_CHUNKS {
+        let does = |index: usize| run.role[index].mix.is_some_and(|mix| operations.iter().any(|one| mix.has(*one)));
+        let of_these: Vec<_> = parts.iter().filter(|(index, ..)| does(*index)).collect();
+        let last = of_these.iter().map(|(_, _, until)| *until).max();
+        if let Some((index, _, until)) = of_these.iter().find(|(_, _, until)| Some(*until) != last) {
+            let message = format!(
+                "roles that {words} must end at the same time; {} ends at {}, and another at {}",
+                run.role[*index].name(*index),
+                TimeSpan::<0>(*until),
+                TimeSpan::<0>(last.unwrap_or_default())
+            );
+            return Err(FileError::at(RoleKey::Until.of_role(*index), message));
+        }
+    }
+    Ok(())
 }
 
 fn check_role(run: &RunSection, index: usize, role: &RoleSection) -> Result<(), FileError> {

@@ -1,8 +1,10 @@
 //! The work that an experiment asks for, as a worker is told it: each key that the file leaves out has the default of
 //! its workload.
 
+use std::time::Duration;
+
 use kvdyno_experiment::{DURATION, Experiment, RoleSection, RunSection, ValueSize};
-use kvdyno_model::{Distribution, MixOperation};
+use kvdyno_model::{Distribution, MixOperation, TimeSpan};
 use kvdyno_worker::workloads::{Data, MixedRole, Reads, TrialEnd, Workload, WorkloadParameters, WorkloadSpec};
 
 /// The fraction of the records that `overwritesome` updates.
@@ -57,12 +59,13 @@ pub(crate) fn load_spec(experiment: &Experiment, seed: u64) -> WorkloadSpec {
 pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, seed: u64) -> WorkloadSpec {
     let (run, data) = (&experiment.run[section], data(experiment));
     let name = Workload::from(run.workload);
-    let roles = roles(run, threads);
+    let end = end(run, data.records, threads);
+    let roles = roles(run, threads, end);
     let (readers, writers) = match roles.is_empty() {
         true => name.threads(threads),
         false => (0, roles.iter().map(|role| role.clients).sum()),
     };
-    let (records, record_bytes) = (data.records, data.key_size + data.value_size);
+    let record_bytes = data.key_size + data.value_size;
     WorkloadSpec {
         name,
         parameters: WorkloadParameters {
@@ -86,7 +89,7 @@ pub(crate) fn run_spec(experiment: &Experiment, section: usize, threads: u32, se
             // Each role has its own.
             durability: run.durability.filter(|_| run.role.is_empty()),
             warmup: run.warmup.0,
-            end: end(run, records, threads),
+            end,
             verify: experiment.settings.verify,
             seed,
             run: run.clone(),
@@ -99,7 +102,8 @@ fn distribution(run: &RunSection) -> Distribution {
 }
 
 /// The roles of a run's clients, where the first has so many `threads`.
-fn roles(run: &RunSection, threads: u32) -> Vec<MixedRole> {
+fn roles(run: &RunSection, threads: u32, end: TrialEnd) -> Vec<MixedRole> {
+    let is_earlier = |until: &Duration| !matches!(end, TrialEnd::After(duration) if *until >= duration);
     let role = |(index, role): (usize, &RoleSection)| {
         let (of_run, mix) = (reads(run), role.mix?);
         // Settings of the run for all roles do not apply to roles without such operations.
@@ -120,6 +124,8 @@ fn roles(run: &RunSection, threads: u32) -> Vec<MixedRole> {
             rate: role.rate.map(|rate| rate.0),
             arrival: role.arrival.or(run.arrival).unwrap_or_default(),
             durability: role.durability.or(run.durability),
+            from: role.from.map(TimeSpan::get).filter(|from| !from.is_zero()),
+            until: role.until.map(TimeSpan::get).filter(is_earlier),
         })
     };
     run.role.iter().enumerate().filter_map(role).collect()
@@ -172,6 +178,17 @@ mod tests {
             let is_told = rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
             assert!(is_told, "{path} is {value}, told: {meaning}");
         }
+    }
+
+    /// A role has a part of the window only if it begins later or ends earlier.
+    #[test]
+    fn ends_of_the_window_are_no_parts_of_it() {
+        let text = "engines = [\"a\"]\n[[run]]\nworkload = \"mix\"\nduration = \"4s\"\n\
+                    [[run.role]]\nmix = \"get 100\"\nfrom = \"0s\"\nuntil = \"4s\"\n\
+                    [[run.role]]\nmix = \"get 100\"\nfrom = \"1s\"\nuntil = \"3s\"\n";
+        let roles = run_spec(&Experiment::parse(text).unwrap(), 0, 1, 1).parameters.roles;
+        let [one, three] = [1, 3].map(|seconds| Some(Duration::from_secs(seconds)));
+        assert_eq!([0, 1].map(|role| (roles[role].from, roles[role].until)), [(None, None), (one, three)]);
     }
 
     /// Records of an experiment that says nothing are those that the driver's own cost is measured on.

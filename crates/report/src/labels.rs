@@ -153,6 +153,8 @@ mod tests {
             json!({ "batch": 100, "isolation": "snapshot" }),
             json!({ "role": [{ "rate": 5 }, { "mix": "get 1" }] }),
             json!({ "role": [{ "mix": "get 1" }, { "rate": 5 }] }),
+            json!({ "role": [{ "mix": "get 1" }, { "from": "5s", "until": "6s" }] }),
+            json!({ "role": [{ "mix": "get 1" }, { "from": "4s", "until": "6s" }] }),
         ]);
         let load = select(vec![json!({}), json!({ "batch": 100 })]);
         (run, load).prop_map(|(run, load)| json!({ "run": [run], "load": load, "data": {} }))

@@ -136,8 +136,10 @@ mod tests {
                 rate: None,
                 arrival: None,
                 durability,
+                from_s: None,
+                until_s: None,
             };
-            (facts, RoleOperations { name: name.into(), operations })
+            (facts, RoleOperations { name: name.into(), operations, seconds: None })
         };
         let roles = [
             role("orders", Some(Durability::Commit), vec![did(OpKind::Put, 1, 30)]),

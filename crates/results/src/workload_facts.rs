@@ -92,6 +92,11 @@ impl WorkloadFacts {
         of_side.or(self.rate).is_some() || self.roles.iter().any(|role| role.rate.is_some())
     }
 
+    /// Whether the clients of some role worked in a part of the measured window only.
+    pub fn has_partial_roles(&self) -> bool {
+        self.roles.iter().any(RoleFacts::is_partial)
+    }
+
     /// Bytes of a key and of a value: `16 + 100 bytes`, `16 + 41 bytes (pareto 0.2615 25.45 1024)`.
     pub fn sizes(&self, number: fn(u64) -> String) -> String {
         let drawn = self.value_sizes.as_ref().map(|sizes| format!(" ({sizes})")).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::thread::futex::{Flags, wait, wake};
+use crate::futex::{wait_while, wake_all};
 
 /// More arrivals than there can be: the barrier is open for good, and nobody is waited for.
 const ABORTED: u32 = 1 << 31;
@@ -17,7 +17,7 @@ impl Barrier {
     /// Arrives as one of `count`, without waiting for the others.
     pub fn arrive(&self, count: u32) {
         if self.0.fetch_add(1, Ordering::SeqCst) + 1 >= count {
-            self.wake_all();
+            wake_all(&self.0);
         }
     }
 
@@ -29,8 +29,7 @@ impl Barrier {
             if arrived >= count {
                 return arrived < ABORTED;
             }
-            // After a wake-up, an interruption or an arrival in the meantime, the loop reads the count again.
-            let _ = wait(&self.0, Flags::empty(), arrived, None);
+            wait_while(&self.0, arrived, None);
         }
     }
 
@@ -43,12 +42,7 @@ impl Barrier {
 
     fn abort(&self) {
         self.0.fetch_or(ABORTED, Ordering::SeqCst);
-        self.wake_all();
-    }
-
-    fn wake_all(&self) {
-        // It can only fail for an address that is none.
-        let _ = wake(&self.0, Flags::empty(), u32::MAX >> 1);
+        wake_all(&self.0);
     }
 }
 

@@ -143,6 +143,10 @@ impl<C: RoleClock> Trial<'_, C> {
         self.control().primary_left.store(primary, Ordering::SeqCst);
     }
 
+    fn ticks(&self, duration: Duration) -> u64 {
+        (duration.as_nanos() as f64 * self.control().ticks_per_ns()) as u64
+    }
+
     fn warmup(&self) -> Duration {
         let workload = &self.spec.workload;
         if workload.name.profile().loads { Duration::ZERO } else { workload.parameters.warmup }
@@ -154,19 +158,22 @@ impl<C: RoleClock> Trial<'_, C> {
         let (control, workload, warmup) = (self.control(), &self.spec.workload, self.warmup());
         // The parent, which orders the slices, orders the warm-up, too.
         let warmup = if self.spec.slices.is_some() { Duration::ZERO } else { warmup };
-        let ticks = |duration: Duration| (duration.as_nanos() as f64 * control.ticks_per_ns()) as u64;
-        let warm_until = self.clock.now() + ticks(warmup);
-        let run_until = match workload.parameters.end {
+        let warm_until = self.clock.now() + self.ticks(warmup);
+        let all_until = match workload.parameters.end {
             TrialEnd::After(duration) if !workload.name.profile().loads && self.spec.slices.is_none() => {
-                warm_until + ticks(duration)
+                warm_until + self.ticks(duration)
             }
             _ => u64::MAX,
         };
         control.warm_until.store(warm_until, Ordering::SeqCst);
-        control.run_until.store(run_until, Ordering::SeqCst);
+        for (number, stats) in (0..).zip(self.shared.client_stats()) {
+            let (_, until) = workload.parameters.part_of_client(number);
+            let run_until = until.map_or(all_until, |until| warm_until + self.ticks(until));
+            stats.run_until.0.store(run_until, Ordering::SeqCst);
+        }
         control.measured_from.store(warm_until, Ordering::SeqCst);
         if control.is_stop_requested() {
-            control.request_stop();
+            control.request_stop(self.shared.client_stats());
         }
         // In slices the first counted one says that the measured part has begun.
         let is_measured = warmup.is_zero() && self.spec.slices.is_none();
@@ -265,14 +272,22 @@ impl<C: RoleClock> Trial<'_, C> {
             return self.work_in_slices(driver, client, work.as_mut());
         }
         let accounts = ThreadAccounts::of_this_thread(false);
-        self.warm_up(&mut driver, work.as_mut());
+        let (from, _) = workload.parameters.part_of_client(client.number as u64);
+        let measured_from = control.measured_from.load(Ordering::Relaxed);
+        match from {
+            None => self.warm_up(&mut driver, work.as_mut()),
+            Some(_) => self.wait_until(measured_from),
+        }
         warmed_up();
+        if let Some(from) = from {
+            self.wait_until(measured_from + self.ticks(from));
+        }
         let primary = client.is_primary(workload);
         let operations = match workload.parameters.end {
             TrialEnd::Operations(operations) if primary && !workload.name.profile().loads => operations,
             _ => u64::MAX,
         };
-        let limit = Limit { until: &control.run_until, operations };
+        let limit = Limit { until: &stats.run_until.0, operations };
         let began = accounts.read();
         let from = self.clock.now();
         stats.measured.iter().for_each(|ops| ops.from.store(from, Ordering::Relaxed));
@@ -280,8 +295,22 @@ impl<C: RoleClock> Trial<'_, C> {
             work.run(&mut driver, &stats.measured, limit);
         }
         stats.slices.alone.times.note(&began, &accounts.read());
-        if primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1 {
-            control.run_until.store(0, Ordering::SeqCst);
+        let is_last = primary && control.primary_left.fetch_sub(1, Ordering::SeqCst) == 1;
+        // Roles that work in parts of the window end by the clock.
+        if is_last && !workload.parameters.has_partial_roles() {
+            self.shared.client_stats().iter().for_each(ClientStats::end);
+        }
+    }
+
+    /// Sleeps until a moment, ticks, or until a stop is requested.
+    fn wait_until(&self, moment: u64) {
+        let control = self.control();
+        while !control.is_stop_requested() {
+            let left = moment.saturating_sub(self.clock.now());
+            if left == 0 {
+                break;
+            }
+            control.wait_for_stop(Duration::from_nanos((left as f64 / control.ticks_per_ns()).ceil() as u64));
         }
     }
 

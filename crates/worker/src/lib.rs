@@ -11,6 +11,7 @@ mod barrier;
 mod clients;
 pub mod clock;
 mod counter;
+mod futex;
 #[cfg(test)]
 mod held_memory;
 mod histogram;

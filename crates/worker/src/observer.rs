@@ -1,16 +1,17 @@
 //! The parent's view of a trial under way: everything that was counted so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, Pacing, SeriesPoint};
+use kvdyno_results::{AnswerCounts, Latency, OpKind, Operations, Pacing, RoleOperations, SeriesPoint};
 
 use crate::histogram::{BUCKETS, in_nanoseconds};
 use crate::shared::{COUNTERS, ClientOps, ClientStats, Control, OpStats, PacingStats, SharedMemory};
 use crate::slices::{SliceStats, WorkTotals};
 use crate::spec::KnownContents;
 use crate::thread_accounts::PartTimes;
-use crate::workloads::{VersionsAdded, WorkloadSpec, present_after};
+use crate::workloads::{VersionsAdded, WorkloadParameters, WorkloadSpec, present_after};
 
 /// Reads the memory of a trial while a worker writes it.
 #[derive(Debug)]
@@ -113,12 +114,9 @@ impl<'a> Observer<'a> {
         Observer { shared, clients: shared.client_stats() }
     }
 
-    /// An observer of some of its clients alone, counted from 0. Numbers beyond the last client are ignored.
-    #[must_use]
-    pub fn of_clients(&self, clients: std::ops::Range<u32>) -> Observer<'a> {
-        let end = self.clients.len().min(clients.end as usize);
-        let start = end.min(clients.start as usize);
-        Observer { shared: self.shared, clients: &self.clients[start..end] }
+    /// Asks the worker's loops to end after the operation under way.
+    pub fn request_stop(&self) {
+        self.shared.control().request_stop(self.shared.client_stats());
     }
 
     /// The control block.
@@ -145,7 +143,7 @@ impl<'a> Observer<'a> {
         let of_kind = |kind| {
             let op_stats = self.ops_of(kind, part);
             let mut totals = KindTotals { kind, records: 0, counts: vec![0; BUCKETS] };
-            for (ops, _) in &op_stats {
+            for (_, ops, _) in &op_stats {
                 ops.latency.add_to(&mut totals.counts);
                 totals.records = totals.records.saturating_add(ops.records.load(Ordering::Relaxed));
             }
@@ -157,13 +155,13 @@ impl<'a> Observer<'a> {
         Snapshot { kinds: OpKind::ALL.iter().copied().filter_map(of_kind).collect() }
     }
 
-    /// The statistics of a kind, one for each client that does it, of a part of the trial.
-    fn ops_of(&self, kind: OpKind, part: fn(&ClientStats) -> &ClientOps) -> Vec<(&'a OpStats, &'a ClientStats)> {
-        let of_client = |stats: &'a ClientStats| {
+    /// The statistics of a kind, one for each client that does it, of a part of the trial; with the client's number.
+    fn ops_of(&self, kind: OpKind, part: fn(&ClientStats) -> &ClientOps) -> Vec<(u64, &'a OpStats, &'a ClientStats)> {
+        let of_client = |(number, stats): (u64, &'a ClientStats)| {
             let slots = part(stats).iter().zip(stats.op_kinds());
-            slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some((ops, stats)))
+            slots.filter_map(move |(ops, slot)| (slot == Some(kind)).then_some((number, ops, stats)))
         };
-        self.clients.iter().flat_map(of_client).collect()
+        (0..).zip(self.clients).flat_map(of_client).collect()
     }
 
     /// The latencies of each kind in the measured part, nanoseconds.
@@ -172,32 +170,77 @@ impl<'a> Observer<'a> {
         self.measured().kinds.iter().map(|totals| (totals.kind, in_nanoseconds(&totals.counts, rate))).collect()
     }
 
-    /// The measured part, kind by kind. The rate of a kind is the sum of its threads' rates.
-    pub fn operations(&self) -> Vec<Operations> {
-        let rate = self.control().ticks_per_ns();
-        let from = self.control().measured_from.load(Ordering::Relaxed);
+    /// The measured part, kind by kind. The rate of a kind is the sum of its threads' rates; where roles work in parts
+    /// of the window, it is that of all operations over the whole window.
+    pub fn operations(&self, parameters: &WorkloadParameters) -> Vec<Operations> {
+        let window_ns = parameters.has_partial_roles().then(|| self.worked_ns(Duration::ZERO));
+        self.operations_over(window_ns, |number| parameters.part_of_client(number).0.unwrap_or_default())
+    }
+
+    /// The same of the clients of each role by themselves, each rate over the part of the window in which its role
+    /// works.
+    pub fn of_roles(&self, parameters: &WorkloadParameters) -> Vec<RoleOperations> {
+        let is_partial = parameters.has_partial_roles();
+        let roles = parameters.clients_of_roles().map(|(role, clients)| {
+            let clients = self.clients.get(clients.start as usize..clients.end as usize).unwrap_or_default();
+            let (observer, from) = (Observer { shared: self.shared, clients }, role.from.unwrap_or_default());
+            RoleOperations {
+                name: role.name.clone(),
+                operations: observer.operations_over(None, |_| from),
+                seconds: is_partial.then(|| observer.worked_ns(from) / 1e9),
+            }
+        });
+        roles.collect()
+    }
+
+    /// The measured part, kind by kind, of clients that begin at a time since its beginning. Rates are over `window_ns`
+    /// or, without it, sums of the threads' rates.
+    fn operations_over(&self, window_ns: Option<f64>, begins: impl Fn(u64) -> Duration) -> Vec<Operations> {
+        let ticks_per_ns = self.control().ticks_per_ns();
         let measured = self.measured();
         measured
             .kinds
             .iter()
             .map(|totals| {
                 let op_stats = self.ops_of(totals.kind, |stats| &stats.measured);
+                let works: Vec<ClientPart<'_>> = op_stats
+                    .iter()
+                    .map(|(number, ops, stats)| {
+                        let from = self.moment(begins(*number));
+                        ClientPart { ops, worked_ns: worked_ns(ops, stats, from, ticks_per_ns) }
+                    })
+                    .collect();
                 let operations = totals.operations();
-                let operations_per_s: f64 =
-                    op_stats.iter().map(|(ops, stats)| client_rate(ops, stats, from, rate)).sum();
+                let operations_per_s = match window_ns {
+                    Some(window_ns) => per_s(operations, window_ns),
+                    None => works.iter().map(|work| per_s(work.ops.latency.count(), work.worked_ns)).sum(),
+                };
                 let records_per_operation = totals.records as f64 / operations.max(1) as f64;
                 Operations {
                     kind: totals.kind,
-                    threads: op_stats.len() as u32,
+                    threads: works.len() as u32,
                     operations,
                     records: totals.records,
                     operations_per_s,
                     records_per_s: operations_per_s * records_per_operation,
-                    latency: Latency::from(&in_nanoseconds(&totals.counts, rate)),
-                    pacing: pacing(&op_stats, from, rate),
+                    latency: Latency::from(&in_nanoseconds(&totals.counts, ticks_per_ns)),
+                    pacing: pacing(&works, ticks_per_ns),
                 }
             })
             .collect()
+    }
+
+    /// A time since the beginning of the measured part as a moment, ticks.
+    fn moment(&self, since: Duration) -> u64 {
+        let control = self.control();
+        let ticks = (since.as_nanos() as f64 * control.ticks_per_ns()) as u64;
+        control.measured_from.load(Ordering::Relaxed).saturating_add(ticks)
+    }
+
+    /// From a time since the beginning of the measured part to the end of the last operation, nanoseconds.
+    fn worked_ns(&self, from: Duration) -> f64 {
+        let until = self.clients.iter().map(ClientStats::measured_until).max().unwrap_or(0);
+        until.saturating_sub(self.moment(from)) as f64 / self.control().ticks_per_ns()
     }
 
     /// The answers, in the worker's whole life.
@@ -315,10 +358,16 @@ impl<'a> Observer<'a> {
     }
 }
 
+/// The operations of one kind of a client, and the time by which they are counted.
+struct ClientPart<'a> {
+    ops: &'a OpStats,
+    worked_ns: f64,
+}
+
 /// The pacing of the clients of one kind of operation; `None` in a closed loop.
-fn pacing(clients: &[(&OpStats, &ClientStats)], from: u64, ticks_per_ns: f64) -> Option<Pacing> {
+fn pacing(clients: &[ClientPart<'_>], ticks_per_ns: f64) -> Option<Pacing> {
     let words = |word: fn(&PacingStats) -> &AtomicU64| {
-        clients.iter().map(move |(ops, _)| word(&ops.pacing).load(Ordering::Relaxed))
+        clients.iter().map(move |client| word(&client.ops.pacing).load(Ordering::Relaxed))
     };
     if words(|stats| &stats.operations).all(|operations| operations == 0) {
         return None;
@@ -327,7 +376,7 @@ fn pacing(clients: &[(&OpStats, &ClientStats)], from: u64, ticks_per_ns: f64) ->
     let sum = |word| seconds(words(word).fold(0, u64::saturating_add));
     let most = |word| seconds(words(word).max().unwrap_or(0));
     let behind_s = most(|stats| &stats.behind);
-    let window_ns = clients.iter().map(|(ops, stats)| worked_ns(ops, stats, from, ticks_per_ns)).fold(0.0, f64::max);
+    let window_ns = clients.iter().map(|client| client.worked_ns).fold(0.0, f64::max);
     Some(Pacing {
         sleeping_s: sum(|stats| &stats.sleeping),
         spinning_s: sum(|stats| &stats.spinning),
@@ -338,20 +387,63 @@ fn pacing(clients: &[(&OpStats, &ClientStats)], from: u64, ticks_per_ns: f64) ->
     })
 }
 
-/// Operations a second of one thread, from the common start to the end of its own last operation. A thread that got its
-/// processor late was not faster. In slices, the counted time of the thread is used.
-fn client_rate(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64) -> f64 {
-    let mut counts = vec![0; BUCKETS];
-    ops.latency.add_to(&mut counts);
-    let operations: u64 = counts.iter().sum();
-    let ns = worked_ns(ops, stats, from, ticks_per_ns);
+fn per_s(operations: u64, ns: f64) -> f64 {
     if ns > 0.0 { operations as f64 / (ns / 1e9) } else { 0.0 }
 }
 
-/// The time by which a thread's operations are counted, nanoseconds.
+/// The time by which a thread's operations are counted, nanoseconds: from the common start to the end of its own last
+/// operation. A thread that got its processor late was not faster. In slices, the counted time of the thread is used.
 fn worked_ns(ops: &OpStats, stats: &ClientStats, from: u64, ticks_per_ns: f64) -> f64 {
     match stats.slices.counted_ns.load(Ordering::Relaxed) {
         0 => ops.until.load(Ordering::Relaxed).saturating_sub(from) as f64 / ticks_per_ns,
         counted_ns => counted_ns as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::MixedRole;
+    use crate::workloads::parameters::testing::a_hundred_reads;
+    use serde_json::json;
+
+    /// A role of one client that gets, from and until a second of the window.
+    fn role(from: Option<u64>, until: Option<u64>) -> MixedRole {
+        let role = json!({
+            "name": format!("{from:?}"), "clients": 1, "mix": "get 100", "distribution": "uniform",
+            "reads": { "seek_nexts": 1, "per_batch": 1, "seek_within": null }, "rate": null, "arrival": "fixed",
+        });
+        let seconds = |time: Option<u64>| time.map(Duration::from_secs);
+        MixedRole { from: seconds(from), until: seconds(until), ..serde_json::from_value(role).unwrap() }
+    }
+
+    /// The rates of a trial of 10 s, of which the first client works 4 s, and the second the last 5 s.
+    fn rates(roles: Vec<MixedRole>) -> (f64, Vec<(f64, Option<f64>)>) {
+        let shared = SharedMemory::create(2).unwrap();
+        let (control, from) = (shared.control(), 1000);
+        control.set_ticks_per_ns(1.0);
+        control.measured_from.store(from, Ordering::Relaxed);
+        for (stats, until_s) in shared.client_stats().iter().zip([4, 10]) {
+            stats.set_op_kinds(&[OpKind::Get]);
+            (0..100).for_each(|_| stats.measured[0].latency.record(20));
+            stats.measured[0].until.store(from + until_s * 1_000_000_000, Ordering::Relaxed);
+        }
+        let parameters = WorkloadParameters { readers: 0, writers: 2, roles, ..a_hundred_reads() };
+        let observer = Observer::new(&shared);
+        let [all] = &observer.operations(&parameters)[..] else { panic!() };
+        assert_eq!((all.operations, all.threads), (200, 2));
+        let of_roles = observer.of_roles(&parameters);
+        (
+            all.operations_per_s,
+            of_roles.iter().map(|role| (role.operations[0].operations_per_s, role.seconds)).collect(),
+        )
+    }
+
+    #[test]
+    fn rates_of_roles_are_over_their_parts_and_those_of_all_over_the_window() {
+        let parts = rates(vec![role(None, Some(4)), role(Some(5), None)]);
+        assert_eq!(parts, (20.0, vec![(25.0, Some(4.0)), (20.0, Some(5.0))]));
+        // Without parts they are sums over the threads' own times.
+        assert_eq!(rates(vec![role(None, None), role(None, None)]), (35.0, vec![(25.0, None), (10.0, None)]));
     }
 }

@@ -377,7 +377,8 @@ mod tests {
             }
             let observer = Observer::new(&shared);
             prop_assert!(implausible(&shared, &clock).is_some());
-            let _ = (observer.operations(), observer.answers(), observer.user_bytes(), observer.histograms());
+            let _ = observer.operations(&workload().parameters);
+            let _ = (observer.answers(), observer.user_bytes(), observer.histograms());
             let _ = observer.measured().rows_since(&observer.warmup(), 1.0, 1.0, f64::NAN);
         }
     }

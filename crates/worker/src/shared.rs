@@ -4,19 +4,21 @@
 //! ([`LedgerMemory`]), which lives from its load to its removal. Both are anonymous files that the parent makes and the
 //! worker, or each of several worker processes, inherits.
 //!
-//! In the measured loop a reader or writer writes its own stats alone, and reads of the control block only the moment
+//! In the measured loop a reader or writer writes its own stats alone, and reads of what others write only the moment
 //! at which to stop, which is written twice in a trial; so no cache line is written by two threads.
 
 use std::io;
 use std::mem::{align_of, size_of};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use kvdyno_model::MOST_OPERATIONS;
 use kvdyno_results::OpKind;
 
 use crate::barrier::Barriers;
 pub use crate::counter::bump;
+use crate::futex::{wait_while, wake_all};
 use crate::histogram::{TickHistogram, touch};
 pub use crate::ledger_memory::LedgerMemory;
 use crate::segment::Segment;
@@ -48,9 +50,7 @@ const MESSAGE: usize = 1024;
 pub struct Control {
     /// When the warm-up ends, ticks. 0 asks to stop at once.
     pub warm_until: AtomicU64,
-    /// When the measured part ends, ticks. 0 asks to stop at once.
-    pub run_until: AtomicU64,
-    _padding: [u64; 14],
+    _padding: [u64; 15],
     state: AtomicU32,
     stop_requested: AtomicU32,
     /// When the measured part began, ticks; 0 before.
@@ -96,11 +96,17 @@ impl Control {
         self.state.store(state as u32, Ordering::Release);
     }
 
-    /// Asks the worker's loops to end after the operation under way.
-    pub fn request_stop(&self) {
+    /// Asks the loops of `clients`, which are those of the trial, to end after the operation under way.
+    pub fn request_stop(&self, clients: &[ClientStats]) {
         self.stop_requested.store(1, Ordering::SeqCst);
         self.warm_until.store(0, Ordering::SeqCst);
-        self.run_until.store(0, Ordering::SeqCst);
+        clients.iter().for_each(ClientStats::end);
+        wake_all(&self.stop_requested);
+    }
+
+    /// Waits for a stop, for at most `timeout`.
+    pub(crate) fn wait_for_stop(&self, timeout: Duration) {
+        wait_while(&self.stop_requested, 0, Some(timeout));
     }
 
     /// Whether a stop was requested.
@@ -234,6 +240,8 @@ pub struct ClientStats {
     /// One more than the id that it deletes or writes anew at this moment, where records are deleted; else 0.
     pub changing: AtomicU64,
     counters: [AtomicU64; COUNTERS],
+    /// When its measured part ends, ticks. 0 asks to stop at once.
+    pub run_until: CacheLine,
     /// Its slices, where the trial works in such; and its thread's time in the measured part.
     pub slices: SliceStats,
     /// The warm-up.
@@ -243,6 +251,11 @@ pub struct ClientStats {
 }
 
 impl ClientStats {
+    /// Ends its measured part after the operation under way.
+    pub(crate) fn end(&self) {
+        self.run_until.0.store(0, Ordering::SeqCst);
+    }
+
     /// Says that its process has done everything that it had to.
     pub fn set_through(&self) {
         self.through.store(1, Ordering::Release);

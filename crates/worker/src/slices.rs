@@ -11,12 +11,11 @@ use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::thread::futex::{Flags, wait, wake};
-use rustix::time::Timespec;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{self, Clock};
 use crate::counter::bump;
+use crate::futex::{wait_while, wake_all};
 use crate::thread_accounts::{LEAST_SWITCH_NS, PartTimes, Reading, ThreadAccounts};
 use crate::usage::Usage;
 
@@ -109,12 +108,7 @@ impl SliceControl {
         if through {
             return true;
         }
-        let timeout = Timespec {
-            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: timeout.subsec_nanos().into(),
-        };
-        // However it ends, the look after it tells.
-        let _ = wait(&self.ended, Flags::empty(), ended, Some(&timeout));
+        wait_while(&self.ended, ended, Some(timeout));
         are_through().0
     }
 
@@ -136,8 +130,7 @@ impl SliceControl {
                     is_duet: self.is_duet.load(Ordering::Relaxed) == 1,
                 });
             }
-            // However it ends, woken or interrupted by being frozen, the next look tells.
-            let _ = wait(&self.number, Flags::empty(), seen, None);
+            wait_while(&self.number, seen, None);
         }
     }
 
@@ -150,11 +143,6 @@ impl SliceControl {
         self.left.fetch_add(1, Ordering::SeqCst);
         wake_all(&self.ended);
     }
-}
-
-fn wake_all(word: &AtomicU32) {
-    // It can only fail for an address that is none.
-    let _ = wake(word, Flags::empty(), u32::MAX >> 1);
 }
 
 /// A client's slices together. All zero: it works in none.

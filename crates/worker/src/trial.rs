@@ -35,7 +35,7 @@ impl<C> Trial<'_, C> {
 
     /// Releases everyone who waits for this process.
     pub(crate) fn abort(&self) {
-        self.control().request_stop();
+        self.control().request_stop(self.shared.client_stats());
         self.control().barriers.abort();
     }
 }

@@ -1,10 +1,12 @@
 use proptest::prelude::*;
 
 use kvdyno_model::{Arrival, Compression, Design, Durability};
-use kvdyno_results::{AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, OsFacts, Phase, ReadBack, WorkloadFacts};
+use kvdyno_results::{
+    AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, OsFacts, Phase, ReadBack, RoleOperations, WorkloadFacts,
+};
 
 use super::*;
-use crate::testing::{failed, machine, result};
+use crate::testing::{failed, machine, result, role_until};
 
 fn sentences(result: &TrialResult) -> Vec<String> {
     check(result, Some(&machine())).iter().map(Doubt::to_string).collect()
@@ -38,6 +40,22 @@ fn the_slip_in_the_published_table_is_found_and_nothing_else() {
     (slip.os.wall_s, slip.os.user_s, slip.os.sys_s, slip.os.cpu_pct) = (958.84, 2120.18, 57.05, 132);
     let doubts: Vec<_> = check(&slip, None).iter().map(Doubt::to_string).collect();
     assert_eq!(doubts, ["CPU is recorded as 132 %, but user + system over wall time gives 227 %."]);
+}
+
+/// Half of the window, at a rate that the whole could explain.
+#[test]
+fn a_role_in_a_part_of_the_window_is_judged_by_its_own_time() {
+    let mut result = result("lmdb", 1, 1, 100_000.0);
+    result.workload.roles = vec![role_until(5.0)];
+    let own = Operations { operations_per_s: 200_000.0, ..result.operations[0].clone() };
+    result.of_roles = vec![RoleOperations { name: "early".into(), operations: vec![own], seconds: Some(5.0) }];
+    let told = "200000 get operations a second are more than the 100005 that their threads and mean latency allow.";
+    assert_eq!(sentences(&result), [told]);
+    let late = Pacing { behind_s: 0.06, ..Pacing::default() };
+    result.workload.roles[0].rate = Some(5.0);
+    result.of_roles[0].operations[0].pacing = Some(late);
+    let expected = Doubt::RateNotKept { kind: OpKind::Get, behind_s: 0.06, allowed_s: 0.05 };
+    assert_eq!(check(&result, None), [expected]);
 }
 
 #[test]

@@ -72,6 +72,8 @@ pub enum Unsteady {
 pub enum Untold {
     /// The series is too short.
     TooShort,
+    /// Roles work in parts of the window, so that rates change by themselves.
+    PartialRoles,
 }
 
 /// The steadiness of a cell.
@@ -134,6 +136,7 @@ impl fmt::Display for Untold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Untold::TooShort => write!(f, "their time series have fewer than {FEWEST_POINTS} points"),
+            Untold::PartialRoles => write!(f, "their roles work in parts of the measured window"),
         }
     }
 }
@@ -167,9 +170,11 @@ pub fn steadiness(finished: &[&TrialResult], series: &Series, detect: f64) -> Op
 type Rates = Vec<(Side, Vec<PointRate>)>;
 
 /// The rates of a run. For a duet, whose verdict is made from the slices beside the other setup, they are the rates of
-/// these slices, unless CPU time does not compare the two.
+/// these slices, unless CPU time does not compare the two. None where roles work in parts of the window.
 fn rates(result: &TrialResult, points: &[SeriesPoint]) -> Rates {
-    let done = Side::ALL.into_iter().filter(|side| result.operations.iter().any(|o| o.side() == *side));
+    let changes_by_itself = result.workload.has_partial_roles();
+    let sides = Side::ALL.into_iter().filter(|_| !changes_by_itself);
+    let done = sides.filter(|side| result.operations.iter().any(|o| o.side() == *side));
     let is_compared = |design: &&DesignFacts| design.duet.is_some() && result.against_cpu_time().is_none();
     let slices = result.design.as_ref().filter(is_compared).map(|design| &design.duet_slices);
     let of_slice = |slice: &DuetSlice| PointRate { seconds: slice.cpu_s, records: slice.operations as f64 };
@@ -187,6 +192,7 @@ fn of_trial(result: &TrialResult, rates: &Rates, detect: f64) -> Steadiness {
     match (of_rates, debt) {
         (Steadiness::NotSteady(findings), debt) => Steadiness::NotSteady(findings.into_iter().chain(debt).collect()),
         (_, Some(debt)) => Steadiness::NotSteady(vec![debt]),
+        _ if result.workload.has_partial_roles() => Steadiness::NotTold(Untold::PartialRoles),
         (of_rates, None) => of_rates,
     }
 }
@@ -228,6 +234,18 @@ mod tests {
         assert_eq!(of(&run, &[100.0; 50]), Steadiness::Steady);
         assert_eq!(of(&run, &[100.0; 49]), Steadiness::NotTold(Untold::TooShort));
         assert_eq!(of(&run, &[]), Steadiness::NotTold(Untold::TooShort));
+    }
+
+    /// Their rates change when a role begins or ends.
+    #[test]
+    fn rates_of_roles_in_parts_of_the_window_are_not_judged() {
+        let mut run = result("lmdb", 1, 1, 100.0);
+        run.workload.roles = vec![crate::testing::role_until(5.0)];
+        assert_eq!(of(&run, &[[100.0; 30], [0.0; 30]].concat()), Steadiness::NotTold(Untold::PartialRoles));
+        let trials = [run.clone(), run];
+        let all: Vec<&TrialResult> = trials.iter().collect();
+        let series = trials.iter().map(|one| (one.trial.clone(), points(OpKind::Get, &[100.0; 60]))).collect();
+        assert_eq!(steadiness(&all, &series, DETECT).unwrap().told, 0);
     }
 
     #[test]

@@ -95,6 +95,22 @@ pub(super) fn shorten(table: &mut Table, variant: &str, time: Duration, changes:
         run.insert(RunKey::Duration.name().to_owned(), Value::String(new.to_string()));
         let warmup: TimeSpan = TimeSpan(Duration::from_millis(time.mul_f64(WARMUP_SHARE).as_millis() as u64));
         run.insert(RunKey::Warmup.name().to_owned(), Value::String(warmup.to_string()));
+        shorten_roles(run, variant, new.0.as_secs_f64() / old.0.as_secs_f64(), changes);
+    }
+}
+
+/// Shortens the parts of the run in which its roles work, by the same factor as the run.
+fn shorten_roles(run: &mut Table, variant: &str, factor: f64, changes: &mut Vec<FitChange>) {
+    let roles = run.get_mut("role").and_then(Value::as_array_mut).into_iter().flatten();
+    for (index, role) in roles.enumerate() {
+        for key in [RoleKey::From, RoleKey::Until] {
+            let Some(time) = role.get_mut(key.name()) else { continue };
+            let Ok(old) = TimeSpan::<0>::deserialize(time.clone()) else { continue };
+            // To the nearest millisecond, as the run.
+            let new = TimeSpan(Duration::from_millis((1e3 * old.0.mul_f64(factor).as_secs_f64()).round() as u64));
+            tell(changes, variant, key.of_role(index), (&old, &new));
+            *time = Value::String(new.to_string());
+        }
     }
 }
 

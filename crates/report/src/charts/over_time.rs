@@ -104,7 +104,10 @@ fn moments(result: &TrialResult, points: &[SeriesPoint], side: Side) -> Vec<Mome
         moment.latencies_ns = worst(moment.latencies_ns, latencies_ns);
     }
     let mut moments: Vec<Moment> = moments.into_values().collect();
-    mark_stalls(&mut moments);
+    // Where roles work in parts of the window, rates fall because some of them have ended.
+    if !result.workload.has_partial_roles() {
+        mark_stalls(&mut moments);
+    }
     moments
 }
 

@@ -44,7 +44,9 @@ fn roles(workload: &WorkloadFacts) -> String {
 fn role(role: &RoleFacts) -> String {
     let rate = role.rate.map_or(String::new(), |rate| format!(", {} a second", grouped(rate)));
     let durability = role.durability.as_ref().map_or(String::new(), |level| format!(", durability {level}"));
-    format!("{}: {} x {}, {}{rate}{durability}", role.name, role.clients, role.mix, role.distribution)
+    let part = Some(role.part_in_words()).filter(|part| !part.is_empty());
+    let part = part.map_or(String::new(), |part| format!(", {part}"));
+    format!("{}: {} x {}, {}{rate}{durability}{part}", role.name, role.clients, role.mix, role.distribution)
 }
 
 /// The lab-wide settings. One that differs between workloads stands with each. That clients are processes stands

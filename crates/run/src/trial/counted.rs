@@ -1,12 +1,10 @@
 //! The counts of a trial from shared memory at its end, taken once, after the check that they are possible.
 
-use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use kvdyno_results::latency_log::LatencyLog;
 use kvdyno_results::{AnswerCounts, CpuAccount, DesignFacts, Operations, Phase, RoleOperations};
 use kvdyno_worker::shared::{COUNTERS, SharedMemory};
-use kvdyno_worker::workloads::{MixedRole, WorkloadParameters};
 use kvdyno_worker::{ClientTimes, KnownContents, Observer, TrialClock, WorkerReport};
 
 use super::context::TrialContext;
@@ -73,8 +71,8 @@ impl Counted {
         }
         Counted {
             implausible: None,
-            operations: observer.operations(),
-            of_roles: of_roles(&observer, &workload.parameters),
+            operations: observer.operations(&workload.parameters),
+            of_roles: observer.of_roles(&workload.parameters),
             answers: observer.answers(),
             counters: observer.counters(),
             user_bytes: observer.user_bytes(),
@@ -123,15 +121,6 @@ impl Counted {
 
 /// The shortest measured part of which the account of a group that works is read, seconds.
 const LEAST_COARSE_S: f64 = 1.0;
-
-/// The measured operations of each role by itself.
-fn of_roles(observer: &Observer<'_>, parameters: &WorkloadParameters) -> Vec<RoleOperations> {
-    let of_role = |(role, clients): (&MixedRole, Range<u32>)| RoleOperations {
-        name: role.name.clone(),
-        operations: observer.of_clients(clients).operations(),
-    };
-    parameters.clients_of_roles().map(of_role).collect()
-}
 
 /// Tolerated fraction by which a trial may be over early: the worker knows its clock's rate only roughly when it
 /// begins.

@@ -43,8 +43,10 @@ pub(super) struct Accounts {
 /// A trial's demand for processors in its measured part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Demand {
-    /// Readers and writers.
+    /// Readers and writers, the most at the same time.
     pub(super) clients: u32,
+    /// Length of the measured part, seconds, where some work in a part of it only; absent where all work in the whole.
+    pub(super) window_s: Option<f64>,
     /// Logical processors that the trial may use.
     pub(super) processors: u32,
     /// The times of all clients together.
@@ -59,7 +61,7 @@ impl Demand {
     /// The demand of a trial with these accounts: that of its group, or without one that of its own processes. In a
     /// short part it is the most that the group can have had: others are not blamed for what a process of the engine's
     /// did.
-    pub(super) fn of(clients: u32, processors: u32, accounts: Accounts) -> Demand {
+    pub(super) fn of(clients: u32, window_s: Option<f64>, processors: u32, accounts: Accounts) -> Demand {
         let Accounts { group, short_group_s, own_cpu_s, lab_cpu_s, .. } = accounts;
         let most_s = short_group_s.map(|group_s| group_s + GROUP_LAG_S * f64::from(processors));
         // Both are of the same span. In slices that is both parts of each; the account goes on for a moment until the
@@ -69,7 +71,7 @@ impl Demand {
             Some(group) => (accounts.times, group.cpu_s),
             None => (accounts.own_times, most_s.map_or(own_cpu_s, |most_s| most_s.max(own_cpu_s))),
         };
-        Demand { clients, processors, times, cpu_s, lab_cpu_s }
+        Demand { clients, window_s, processors, times, cpu_s, lab_cpu_s }
     }
 
     /// Others on its clients' processors, if that is worth telling.
@@ -86,10 +88,11 @@ impl Demand {
     /// others'. Else up to n + b − p wait at any moment at which the trial itself has all p processors, which it has
     /// for cpu / p at the most; that is subtracted, and so is the lab's own time, and the time that it takes to wake
     /// them. Others cannot have had more than the trial and the lab left of the processors' time, either. What remains
-    /// is told as a share of the time in which so many clients can be on processors at all.
+    /// is told as a share of the time in which so many clients can be on processors at all. Where clients work in parts
+    /// of the window, n is the most at the same time: others are blamed less.
     fn others_share(&self) -> Option<f64> {
         let s = |ns: u64| ns as f64 / 1e9;
-        let window_s = s(self.times.wall_ns) / f64::from(self.clients.max(1));
+        let window_s = self.window_s.unwrap_or(s(self.times.wall_ns) / f64::from(self.clients.max(1)));
         if window_s < SHORTEST_S || self.processors == 0 {
             return None;
         }
@@ -112,7 +115,8 @@ mod tests {
     fn share(clients: u32, cpu_s: f64, waited_s: f64, background_s: f64) -> f64 {
         let ns = |s: f64| (s * 1e9) as u64;
         let times = ClientTimes { wall_ns: ns(clients.into()), cpu_ns: ns(cpu_s), delayed_ns: ns(waited_s), turns: 0 };
-        let demand = Demand { clients, processors: 2, times, cpu_s: cpu_s + background_s, lab_cpu_s: 0.0 };
+        let demand =
+            Demand { clients, window_s: None, processors: 2, times, cpu_s: cpu_s + background_s, lab_cpu_s: 0.0 };
         demand.others_share().unwrap()
     }
 
@@ -148,7 +152,7 @@ mod tests {
     #[test]
     fn the_lab_is_nobody_else() {
         let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 950_000_000, delayed_ns: 50_000_000, turns: 0 };
-        let demand = Demand { clients: 1, processors: 1, times, cpu_s: 0.95, lab_cpu_s: 0.05 };
+        let demand = Demand { clients: 1, window_s: None, processors: 1, times, cpu_s: 0.95, lab_cpu_s: 0.05 };
         is(demand.others_share().unwrap(), 0.0);
         is(Demand { lab_cpu_s: 0.0, ..demand }.others_share().unwrap(), 0.05);
     }
@@ -156,16 +160,26 @@ mod tests {
     #[test]
     fn clients_that_wake_each_other_accuse_nobody() {
         let times = |turns| ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 800_000_000, delayed_ns: 100_000_000, turns };
-        let demand = |turns| Demand { clients: 2, processors: 2, times: times(turns), cpu_s: 0.8, lab_cpu_s: 0.0 };
+        let demand = |turns| Demand {
+            clients: 2,
+            window_s: None,
+            processors: 2,
+            times: times(turns),
+            cpu_s: 0.8,
+            lab_cpu_s: 0.0,
+        };
         is(demand(10_000).others_share().unwrap(), 0.0);
         is(demand(25).others_share().unwrap(), (0.1 - 25.0 * WAKE_UP_S) / 2.0);
     }
 
     #[test]
     fn of_a_moment_nothing_is_told() {
-        assert_eq!(Demand { clients: 1, processors: 2, ..Demand::default() }.others_share(), None);
+        assert_eq!(Demand { clients: 1, window_s: None, processors: 2, ..Demand::default() }.others_share(), None);
         let times = ClientTimes { wall_ns: 90_000_000, cpu_ns: 45_000_000, delayed_ns: 45_000_000, turns: 0 };
-        assert_eq!(Demand { clients: 1, processors: 2, times, cpu_s: 0.045, lab_cpu_s: 0.0 }.others_share(), None);
+        assert_eq!(
+            Demand { clients: 1, window_s: None, processors: 2, times, cpu_s: 0.045, lab_cpu_s: 0.0 }.others_share(),
+            None
+        );
     }
 
     /// A client of a second on one processor, of which it had half; the other half is in the account of the group.
@@ -175,10 +189,21 @@ mod tests {
         Accounts { group, short_group_s: None, times, own_cpu_s: 0.5, own_times: times, lab_cpu_s: 0.0 }
     }
 
+    /// One client after the other, each for half a second: the first had half of its processor.
+    #[test]
+    fn clients_that_work_in_parts_of_the_window_are_not_at_work_at_once() {
+        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 750_000_000, delayed_ns: 250_000_000, turns: 0 };
+        let demand =
+            |clients, window_s| Demand { clients, window_s, processors: 1, times, cpu_s: 0.75, lab_cpu_s: 0.0 };
+        is(demand(1, Some(1.0)).others_share().unwrap(), 0.25);
+        // As of two beside each other.
+        is(demand(2, None).others_share().unwrap(), 0.0);
+    }
+
     #[test]
     fn a_process_that_the_engine_started_is_nobody_else() {
-        assert_eq!(Demand::of(1, 1, beside_a_child()).interference(), None);
-        let without_group = Demand::of(1, 1, Accounts { group: None, ..beside_a_child() });
+        assert_eq!(Demand::of(1, None, 1, beside_a_child()).interference(), None);
+        let without_group = Demand::of(1, None, 1, Accounts { group: None, ..beside_a_child() });
         assert_eq!(without_group.interference(), Some(Interference::ClientsProcessors { time_share: 0.5 }));
     }
 
@@ -186,10 +211,10 @@ mod tests {
     #[test]
     fn in_a_short_part_it_is_nobody_else_either() {
         let short = |group_s| Accounts { group: None, short_group_s: Some(group_s), ..beside_a_child() };
-        assert_eq!(Demand::of(1, 1, short(0.99)).interference(), None);
+        assert_eq!(Demand::of(1, None, 1, short(0.99)).interference(), None);
         // The account lags behind that of the client, or leads: it alone had half of the processor.
         for group_s in [0.49, 0.5, 0.51] {
-            assert!(Demand::of(1, 1, short(group_s)).others_share().unwrap() > 0.45, "{group_s}");
+            assert!(Demand::of(1, None, 1, short(group_s)).others_share().unwrap() > 0.45, "{group_s}");
         }
     }
 
@@ -200,15 +225,21 @@ mod tests {
         let times = ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 1_500_000_000, delayed_ns: 500_000_000, turns: 0 };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.5, client_cpu_s: 1.5 });
         let accounts = Accounts { group, short_group_s: None, times, own_cpu_s: 1.0, own_times: own, lab_cpu_s: 0.0 };
-        is(Demand::of(1, 1, accounts).others_share().unwrap(), 0.25);
-        is(Demand::of(1, 1, Accounts { group: None, ..accounts }).others_share().unwrap(), 0.0);
+        is(Demand::of(1, None, 1, accounts).others_share().unwrap(), 0.25);
+        is(Demand::of(1, None, 1, Accounts { group: None, ..accounts }).others_share().unwrap(), 0.0);
     }
 
     #[test]
     fn a_little_is_not_told() {
         let times = |delayed_ns| ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns, turns: 0 };
-        let waited =
-            |delayed_ns| Demand { clients: 1, processors: 2, times: times(delayed_ns), cpu_s: 0.5, lab_cpu_s: 0.0 };
+        let waited = |delayed_ns| Demand {
+            clients: 1,
+            window_s: None,
+            processors: 2,
+            times: times(delayed_ns),
+            cpu_s: 0.5,
+            lab_cpu_s: 0.0,
+        };
         assert_eq!(waited(29_000_000).interference(), None);
         assert!(waited(31_000_000).interference().is_some());
         assert_eq!(Demand::default().interference(), None);

@@ -205,9 +205,10 @@ fn others(
         own_times: counted.window_times(),
         lab_cpu_s,
     };
-    let clients = context.planned.workload.roles().len() as u32;
+    let parameters = &context.planned.workload.parameters;
+    let window_s = parameters.has_partial_roles().then_some(window.seconds);
     let processors = context.environment.placement.cpus().len() as u32;
-    Demand::of(clients, processors, accounts).interference()
+    Demand::of(parameters.most_at_once(), window_s, processors, accounts).interference()
 }
 
 /// A trial fails if its worker observed another state than the one that was set: it measured something else.
@@ -316,6 +317,8 @@ fn role_facts(role: &MixedRole) -> RoleFacts {
         rate: role.rate,
         arrival: role.rate.map(|_| role.arrival),
         durability: role.durability,
+        from_s: role.from.map(|from| from.as_secs_f64()),
+        until_s: role.until.map(|until| until.as_secs_f64()),
     }
 }
 

@@ -384,7 +384,7 @@ impl<'a> Watching<'a> {
     fn heed_interruption(&mut self) {
         match self.interrupted {
             None if self.context.stop.is_requested() => {
-                self.observer.control().request_stop();
+                self.observer.request_stop();
                 self.observer.control().slices.finish();
                 self.let_go();
                 self.interrupted = Some(Instant::now());

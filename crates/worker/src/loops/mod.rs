@@ -124,7 +124,7 @@ impl<C: Clock> Driver<'_, C> {
         }
         let goes_on = !error.is_no_space() && self.stats.errors.load(Ordering::Relaxed) < MOST_ERRORS;
         if !goes_on {
-            self.control.request_stop();
+            self.control.request_stop(self.clients);
         }
         goes_on
     }

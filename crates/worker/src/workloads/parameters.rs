@@ -217,7 +217,7 @@ impl WorkloadParameters {
         by_prefix.unwrap_or(self.reads.seek_nexts + 1)
     }
 
-    /// The longest time without an operation that the requested rates allow.
+    /// The longest time without an operation that the requested rates and the times of roles allow.
     pub fn longest_pause(&self) -> Duration {
         let intervals = [true, false].into_iter().filter_map(|writes| self.interval_s(writes));
         let pauses = intervals.map(|interval| longest_pause_s(self.arrival, interval));
@@ -226,7 +226,7 @@ impl WorkloadParameters {
             Some(longest_pause_s(role.arrival, interval))
         });
         let longest = pauses.chain(of_roles).fold(0.0, f64::max);
-        Duration::try_from_secs_f64(longest).unwrap_or(Duration::MAX / 2)
+        Duration::try_from_secs_f64(longest).unwrap_or(Duration::MAX / 2).saturating_add(self.longest_gap())
     }
 
     /// Whether any client works at a rate.

@@ -200,6 +200,11 @@ impl WorkloadDefinition for MixDefinition {
             NamedFigure::new("ops_per_s", FigureValue::Rate(rate), "Operations a second, of all kinds and clients.")
                 .titled("ops/s"),
         ];
+        let partial = counts.parameters.roles.iter().filter(|role| role.is_partial());
+        figures.extend(partial.map(|role| {
+            let meaning = format!("Part of the measured window in which the clients of {} work.", role.name);
+            NamedFigure::new(&format!("{}_time", role.name), FigureValue::Text(role.part_in_words()), &meaning)
+        }));
         figures.extend(counts.of_roles.iter().map(|role| {
             let meaning = format!("Operations a second of the clients of {}, of all kinds.", role.name);
             let rate = FigureValue::Rate(of_all_kinds(&role.operations));
@@ -335,14 +340,21 @@ impl MixDefinition {
         WorkloadError::unless(gets == 1 || has([Get, Get]), RunKey::KeysPerMultiget, gets, expected)
     }
 
-    /// How the records that several clients write differ from those that were drawn; empty if they do not.
+    /// How the records that several clients write differ from those that were drawn, and what rates are over; empty if
+    /// neither needs words.
     fn note(&self, spec: &WorkloadParameters) -> String {
         let writes = WRITES_ANY.into_iter().filter(|&operation| self.mixes(spec, operation));
         let writes: Vec<&str> = writes.map(MixOperation::word).collect();
-        if writes.is_empty() || spec.writers < 2 {
-            return String::new();
-        }
-        format!("Each client writes records of its own: {} takes the one nearest to the drawn record.", either(&writes))
+        let of_writes = (!writes.is_empty() && spec.writers > 1).then(|| {
+            let writes = either(&writes);
+            format!("Each client writes records of its own: {writes} takes the one nearest to the drawn record.")
+        });
+        let of_parts = spec.has_partial_roles().then(|| {
+            let parts = spec.roles.iter().filter(|role| role.is_partial());
+            let parts: Vec<String> = parts.map(|role| format!("{} {}", role.name, role.part_in_words())).collect();
+            format!("Rates of roles are over their parts of the window ({}), others over the window.", parts.join(", "))
+        });
+        of_writes.into_iter().chain(of_parts).collect::<Vec<_>>().join(" ")
     }
 
     fn takes_oldest(&self, spec: &WorkloadParameters) -> bool {
