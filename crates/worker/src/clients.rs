@@ -204,7 +204,7 @@ impl<C: RoleClock> Trial<'_, C> {
         let index = client.index(workload);
         let own = workload.parameters.of_client(index);
         let parameters = own.as_ref();
-        let has_updates = parameters.writers > 0 || self.spec.contents.last_version > 0;
+        let has_updates = workload.writes_records() || self.spec.contents.last_version > 0;
         let recall = RecallContext::new(
             &records.keys,
             &records.values,

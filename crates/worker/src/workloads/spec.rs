@@ -114,6 +114,16 @@ impl WorkloadSpec {
         }
     }
 
+    /// Whether any of its clients changes records: a mix may only read.
+    pub fn writes_records(&self) -> bool {
+        let Some(role) = self.name.profile().writer else { return false };
+        let writes = |client: u32| {
+            let kinds = role.operations(&self.parameters.of_client(client.into()));
+            kinds.iter().any(|kind| kind.writes())
+        };
+        (0..self.parameters.writers).any(writes)
+    }
+
     /// The role of each client: readers first.
     pub fn roles(&self) -> Vec<Role> {
         let repeated = |role: Option<Role>, clients: u32| {
