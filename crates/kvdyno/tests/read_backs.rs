@@ -22,7 +22,7 @@ fn a_write_that_is_done_too_late_is_found_where_nothing_else_reads() {
     }
 }
 
-/// What is read back alone finds it: the audits do not.
+/// Nothing else finds it: the audits come too late.
 #[test]
 fn without_verification_nothing_is_read_back() {
     let ran = writing("overwrite").with("verify", "off").fault("late-write", 1).run();

@@ -22,9 +22,9 @@ const MOST_WAITING: usize = 64;
 /// Keeps the stream of choices from those of records and operations.
 const CHOICES: u64 = 0x7265_6164;
 
-/// A record that was written, and is to be read back.
+/// A record that is to be read back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Written {
+struct Chosen {
     id: u64,
     /// The version that it has at the least.
     version: u64,
@@ -32,7 +32,7 @@ struct Written {
     due: u64,
 }
 
-/// What one writer reads back.
+/// The records that one writer reads back, and their choice.
 pub(crate) struct ReadBacks {
     /// Records to be written until something is to be done; at most 0 once it is.
     left: i64,
@@ -42,7 +42,7 @@ pub(crate) struct ReadBacks {
     choice: u64,
     /// Records written until a chosen one is read back, at the most.
     within: u64,
-    waiting: Vec<Written>,
+    waiting: Vec<Chosen>,
     stream: Stream,
     key: Vec<u8>,
 }
@@ -100,7 +100,7 @@ impl ReadBacks {
         if now >= self.choice {
             if self.waiting.len() < MOST_WAITING {
                 let due = now + 1 + self.stream.below(self.within);
-                self.waiting.push(Written { id, version, due });
+                self.waiting.push(Chosen { id, version, due });
             }
             self.choice = now + 1 + self.stream.below(2 * EVERY - 1);
         }
@@ -113,7 +113,7 @@ impl ReadBacks {
 fn read_back<C: Clock>(
     driver: &Driver<'_, C>,
     key: &mut [u8],
-    Written { id, version, .. }: Written,
+    Chosen { id, version, .. }: Chosen,
     may_be_gone: impl Fn(u64) -> bool,
 ) -> bool {
     let (table, session) = driver.session.raw();

@@ -81,7 +81,7 @@ pub(super) struct Mixing<K, A, const FULL: bool> {
     pub(super) several: Several,
     /// The ids whose versions an audit of a sample adds up.
     pub(super) summed: SummedIds,
-    /// What it reads back of its writes.
+    /// The records that it reads back.
     read_backs: ReadBacks,
     /// When the next operation is due, where operations come by a schedule.
     pub(super) due: u64,
