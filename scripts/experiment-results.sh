@@ -15,8 +15,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Rates of all kinds of operations, and the 99th percentile of the slower side with the fewest clients. Engines are in
-# the order of the first column.
+# Rates of all kinds of operations together. Engines are in the order of the first column.
 table='
 function fields(line, to,    n, i, c, quoted, field) {
     n = 0
@@ -30,7 +29,6 @@ function fields(line, to,    n, i, c, quoted, field) {
     return n
 }
 function thousands(per_s) { return sprintf(per_s + 0 < 20000 ? "%.1f" : "%.0f", per_s / 1000) }
-function time(ns) { return ns < 1e6 ? sprintf("%.3g µs", ns / 1e3) : sprintf("%.3g ms", ns / 1e6) }
 function shown(value) { return value == "" ? "–" : value }
 NR == 1 { n = fields($0, name); for (i = 1; i <= n; i++) at[name[i]] = i; next }
 {
@@ -47,9 +45,6 @@ NR == 1 { n = fields($0, name); for (i = 1; i <= n; i++) at[name[i]] = i; next }
     if (per_s == "") next
     rate[engine, column, clients] = thousands(per_s)
     if (column == columns[1] && (first[engine] == "" || clients == counts[1])) first[engine] = per_s
-    slowest = f[at["read_p99_ns"]] + 0
-    if (f[at["write_p99_ns"]] + 0 > slowest) slowest = f[at["write_p99_ns"]] + 0
-    if (clients == counts[1]) p99[engine, column] = time(slowest)
 }
 END {
     for (i = 2; i <= n_engines; i++)
@@ -73,15 +68,6 @@ END {
                 cell = cell (k > 1 ? " / " : "") shown(rate[engines[i], columns[c], counts[k]])
             printf " %s |", cell
         }
-    }
-    plural = counts[1] + 0 > 1 ? "s" : ""
-    printf "\n\n99th percentile of the slower of reads and writes, %d client%s:\n\n| engine |", counts[1], plural
-    for (c = 1; c <= n_columns; c++) printf " %s |", columns[c]
-    printf "\n| --- |"
-    for (c = 1; c <= n_columns; c++) printf " ---: |"
-    for (i = 1; i <= n_engines; i++) {
-        printf "\n| %s |", engines[i]
-        for (c = 1; c <= n_columns; c++) printf " %s |", shown(p99[engines[i], columns[c]])
     }
     printf "\n"
 }'
