@@ -188,17 +188,15 @@ impl Engine for Faulty {
         self.faults.at_close();
         self.hostile.at("close")?;
         let kept = |store: &Store, index, key: &[u8], version: &Version| self.faults.saved(store, index, key, version);
-        let mut store = self.writing()?;
-        self.do_late_puts(&mut store)?;
-        let saved = store.close(kept, self.faults.undeletes());
-        drop(store);
+        self.do_late_puts()?;
+        let saved = self.writing()?.close(kept, self.faults.undeletes());
         if self.faults.fault == Fault::CloseAsOk { Ok(()) } else { saved }
     }
 
     fn session(&self, host: Host) -> Result<FaultySession<'_>, Error> {
         self.hostile.at("session")?;
         self.faults.at_session();
-        self.do_late_puts(&mut *self.writing()?)?;
+        self.do_late_puts()?;
         Ok(FaultySession {
             db: self,
             level: self.level,
@@ -299,10 +297,11 @@ impl Faulty {
         wrong.unwrap_or_else(|| Blob::clone(&version.now))
     }
 
-    fn do_late_puts(&self, store: &mut Store) -> Result<(), Error> {
+    /// The store is locked only if there are any: a session begins while another is within an update.
+    fn do_late_puts(&self) -> Result<(), Error> {
         match self.faults.late_puts() {
             late if late.is_empty() => Ok(()),
-            late => store.apply(&entries_of(&late)),
+            late => self.writing()?.apply(&entries_of(&late)),
         }
     }
 
