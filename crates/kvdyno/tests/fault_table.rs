@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{fs, panic, thread};
 
 use crate::support::Lab;
-use crate::support::columns::{Does, Group, RECORDS, WORKLOADS, experiment};
+use crate::support::columns::{Column, Does, Group, RECORDS, WORKLOADS, experiment};
 use Does::{
     Deletes, DeletesRanges, Ends, Front, HasBounds, InsertsIfAbsent, Looks, Reads, ReadsAgain, Rereads, Seeks, Steps,
     Transacts, UpdatesAtOnce, Writes, WritesTwo,
@@ -137,6 +137,17 @@ fn caught_by(result: &TrialResult) -> &'static str {
     }
 }
 
+/// The cell as the workload's own operations and the audit make it. Writers read some of their records back, too, so
+/// that the number of these reads, and whether one meets a lost record, is a matter of the machine.
+fn without_read_backs<'a>(cell: &'a str, column: &Column, row: &Row) -> &'a str {
+    let (only_read, only_written) = (OF_READS.contains(&row.fault), row.fault == "dropped-write");
+    match cell {
+        "read" if only_read && column.can_meet(&[&[Writes]]) && !column.can_meet(row.can_meet) => "",
+        "read" if only_written && !column.can_meet(&[&[Reads], &[Looks]]) => "audit",
+        cell => cell,
+    }
+}
+
 /// The fault is caught in each workload that can meet it, no other has a false alarm, and the document has its row.
 #[track_caller]
 fn is_caught_where_it_can_be_met(fault: &str) {
@@ -144,7 +155,8 @@ fn is_caught_where_it_can_be_met(fault: &str) {
     let results = results_with(fault);
     let are_of_columns = WORKLOADS.iter().zip(&results).all(|(column, result)| column.is_of(result));
     assert!(are_of_columns && results.len() == WORKLOADS.len(), "{} results", results.len());
-    let cells: Vec<&str> = results.iter().map(caught_by).collect();
+    let cells = WORKLOADS.iter().zip(&results);
+    let cells: Vec<&str> = cells.map(|(column, result)| without_read_backs(caught_by(result), column, row)).collect();
     let mut surprises = Vec::new();
     for (column, (cell, result)) in WORKLOADS.iter().zip(cells.iter().zip(&results)) {
         if cell.is_empty() == column.can_meet(row.can_meet) {
