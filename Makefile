@@ -225,11 +225,12 @@ RUNS ?= 100
 KILLS ?= 1000
 FILES ?= 1000000
 FOLDERS ?= 10000
+FULL ?= 20
 torment: build
 	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "properties: PROPTEST_RNG_SEED=$$seed"; \
 		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=4096 \
 		$(CARGO) test --release --locked $(TESTED_FEATURES) --lib
-	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) \
+	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) --full $(FULL) \
 		--kvdyno target/release/kvdyno --document docs/reliability.md
 
 # Adapters that make others slower, outside of where adapters are looked for: docs/engines/slow.md.

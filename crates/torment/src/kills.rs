@@ -132,7 +132,7 @@ pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Vec<To
 fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream, count: &mut KillCount) -> io::Result<()> {
     let mut left = kills;
     while left > 0 {
-        let lab = KilledRun::new(kvdyno, sort)?;
+        let lab = TormentedRun::new(kvdyno, sort)?;
         let mut before = SavedResults::new();
         while left > 0 && before.len() < lab.planned()?.unwrap_or(usize::MAX) {
             lab.is_killed(random)?;
@@ -159,7 +159,7 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
     };
     let mut random = Stream::new(subseed(arguments.seed, &[3]));
     for run in 0..arguments.runs.div_ceil(10) {
-        let lab = KilledRun::new(kvdyno, SORTS[(run % SORTS.len() as u64) as usize])?;
+        let lab = TormentedRun::new(kvdyno, SORTS[(run % SORTS.len() as u64) as usize])?;
         lab.is_killed(&mut random)?;
         lab.waits_for_processes()?;
         let cleaned = lab.command().arg("clean").stdin(Stdio::null()).output()?;
@@ -203,20 +203,40 @@ impl SavedResult {
     }
 }
 
-/// Where one run is.
-struct KilledRun {
+/// A run in a folder of its own.
+pub(crate) struct TormentedRun {
     home: tempfile::TempDir,
     kvdyno: PathBuf,
 }
 
-impl KilledRun {
-    fn new(kvdyno: &Path, sort: KilledSort) -> io::Result<KilledRun> {
-        let home = tempfile::tempdir()?;
-        fs::write(home.path().join("experiment.toml"), file(sort))?;
-        Ok(KilledRun { home, kvdyno: kvdyno.to_owned() })
+impl TormentedRun {
+    fn new(kvdyno: &Path, sort: KilledSort) -> io::Result<TormentedRun> {
+        let run = TormentedRun::empty(kvdyno)?;
+        run.write(&file(sort))?;
+        Ok(run)
     }
 
-    fn results(&self) -> ResultsFolder {
+    /// One without an experiment file so far.
+    pub(crate) fn empty(kvdyno: &Path) -> io::Result<TormentedRun> {
+        Ok(TormentedRun { home: tempfile::tempdir()?, kvdyno: kvdyno.to_owned() })
+    }
+
+    /// Writes its experiment file.
+    pub(crate) fn write(&self, experiment: &str) -> io::Result<()> {
+        fs::write(self.home().join("experiment.toml"), experiment)
+    }
+
+    /// Its folder.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The errors and the progress that it told last.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.home().join("log")).unwrap_or_default()
+    }
+
+    pub(crate) fn results(&self) -> ResultsFolder {
         ResultsFolder::at(self.home.path().join("results"))
     }
 
@@ -261,12 +281,12 @@ impl KilledRun {
     }
 
     /// How many trials there will be, if that is known already.
-    fn planned(&self) -> io::Result<Option<usize>> {
+    pub(crate) fn planned(&self) -> io::Result<Option<usize>> {
         Ok(self.results().plan().map_err(io::Error::other)?.map(|plan| plan.expected().count()))
     }
 
-    /// The last resumption: its end, or `None` if it does not end.
-    fn ends(&self) -> io::Result<Option<ExitStatus>> {
+    /// Begins it, or goes on with it. Its end, or `None` if it does not end.
+    pub(crate) fn ends(&self) -> io::Result<Option<ExitStatus>> {
         let mut child = self.go_on()?;
         if !wait_until(LONG, Duration::from_millis(5), || Ok(child.try_wait()?.is_some()))? {
             child.kill()?;
@@ -295,11 +315,10 @@ impl KilledRun {
 
     /// After the last resumption: every trial of the plan once, and each finished.
     fn is_whole(&self, status: Option<ExitStatus>, files: &SavedResults, misses: &mut Vec<String>) -> io::Result<()> {
-        let log = || fs::read_to_string(self.home.path().join("log")).unwrap_or_default();
         match status {
             Some(status) if status.success() => (),
-            Some(status) => misses.push(format!("the last resumption: {status}: {}", log().replace('\n', " "))),
-            None => misses.push(format!("the last resumption did not end: {}", log().replace('\n', " "))),
+            Some(status) => misses.push(format!("the last resumption: {status}: {}", self.log().replace('\n', " "))),
+            None => misses.push(format!("the last resumption did not end: {}", self.log().replace('\n', " "))),
         }
         let results = self.results().results().map_err(io::Error::other)?;
         let planned = self.planned()?.unwrap_or(0);
@@ -316,7 +335,7 @@ impl KilledRun {
     }
 
     /// No process, mount, loop device or control group has to do with this folder any more.
-    fn is_given_back(&self, misses: &mut Vec<String>) -> io::Result<()> {
+    pub(crate) fn is_given_back(&self, misses: &mut Vec<String>) -> io::Result<()> {
         wait_until(SOON, Duration::from_millis(10), || Ok(self.leftovers().is_empty()))?;
         misses.extend(self.leftovers().into_iter().map(|what| format!("left over: {what}")));
         Ok(())

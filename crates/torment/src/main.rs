@@ -7,6 +7,7 @@
 
 mod experiments;
 mod folders;
+mod full_storage;
 mod kills;
 mod sampled;
 mod summary;
@@ -29,6 +30,9 @@ struct TormentArguments {
     /// `kill -9` of the parent over all of them.
     #[arg(long, default_value_t = 12)]
     kills: u64,
+    /// Runs on a filesystem that becomes full.
+    #[arg(long, default_value_t = 2)]
+    full: u64,
     /// Mutated experiment files; the program itself reads one in a thousand.
     #[arg(long, default_value_t = 10_000)]
     files: u64,
@@ -100,5 +104,6 @@ fn all(arguments: &TormentArguments) -> io::Result<TormentSummary> {
     lines.extend(experiments::torment(&kvdyno, home.path(), &arguments.inputs, arguments.seed, arguments.files)?);
     lines.extend(folders::torment(&kvdyno, home.path(), arguments.seed, arguments.folders)?);
     lines.extend(kills::torment(&kvdyno, arguments)?);
+    lines.push(full_storage::torment(&kvdyno, arguments)?);
     Ok(TormentSummary::new(lines, arguments.seed))
 }
