@@ -6,7 +6,7 @@ mod key_flags;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use kvdyno_install::Language;
 use kvdyno_model::{KeyValue, TimeSpan};
 use kvdyno_report::{Diff, Format, Paper, Tables};
@@ -280,11 +280,14 @@ impl OutputArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    group = ArgGroup::new("limited").args(["fit", "resume"]),
+    after_help = "Examples:
   kvdyno compare lmdb rocksdb --dry-run > mine.toml     write a file to start from
   kvdyno run mine.toml
   kvdyno run inmem-numa --fit --budget 10m              one of `kvdyno experiments`, in ten minutes
-  kvdyno run --resume results/comparison-20260101-120000")]
+  kvdyno run --resume results/comparison-20260101-120000"
+)]
 pub struct RunArguments {
     /// Experiment file, or the name of one of kvdyno's own experiments
     #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
@@ -295,8 +298,9 @@ pub struct RunArguments {
     /// Scale the experiment down to this machine, keep its ratios, and print the changes
     #[arg(long)]
     pub fit: bool,
-    /// Approximate time limit of the whole run (with --fit)
-    #[arg(long, value_name = "TIME", requires = "fit")]
+    /// Approximate time limit of the whole run (with --fit); new time limit of a run that ends by its results (with
+    /// --resume), including the time that it took before
+    #[arg(long, value_name = "TIME", requires = "limited")]
     pub budget: Option<TimeSpan<1>>,
     /// Folder for the databases, on the storage to be measured [default: lab.dir of the file, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume", help_heading = "[lab]")]

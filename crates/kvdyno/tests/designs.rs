@@ -226,6 +226,20 @@ fn a_budget_is_the_time_of_everything() {
     lab.resume().exits(0);
     let again = lab.folder().plan().unwrap().unwrap();
     assert!(again.spent.seconds > plan.spent.seconds, "what a resumed run takes counts, too");
+    let longer = lab.run(["run", "--resume", "results", "--budget", "2ms"]);
+    longer.exits(0).says("once: the budget of 2ms has no time for another");
+    assert_eq!(lab.folder().plan().unwrap().unwrap().budget, Some("2ms".parse().unwrap()));
+    lab.resume().exits(0).says("once: the budget of 2ms");
+}
+
+#[test]
+fn a_set_number_of_repeats_takes_no_time_limit() {
+    let lab = Lab::new();
+    lab.compare(["faulty"]).workload("readrandom").operations(100).run().exits(0);
+    let files = lab.tree();
+    let refused = lab.run(["run", "--resume", "results", "--budget", "1m"]);
+    refused.exits(2).says("--budget: the number of its repeats ends this run");
+    assert_eq!(lab.tree(), files);
 }
 
 /// Its figures are the driver's: no verdict is about them.

@@ -144,6 +144,17 @@ fn one_repeat_cannot_tell() {
 }
 
 #[test]
+fn more_time_is_given_to_what_cannot_be_told() {
+    let change = SlowLab::new();
+    let ran = change.diff("lmdb", &change.setup("old"), &["--budget", "1ms"]);
+    ran.exits(4);
+    assert!(ran.stdout.contains("A longer time may help: kvdyno diff --resume "), "{}", ran.stdout);
+    let again = change.0.run(["diff", "--resume", "results", "--budget", "2ms"]);
+    again.exits(4).says("the budget of 2ms has no time for another");
+    change.0.run(["diff", "--resume", "results", "--readers", "2"]).exits(2).says("cannot change --readers");
+}
+
+#[test]
 fn failed_trials_come_first() {
     let lab = Lab::new();
     let options = ["--option", "B.fault=missing", "--option", "B.every=1", "--audit", "off", "--repeat", "2"];

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
 use std::ops::Deref;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::thread;
 
 use kvdyno_analysis::{Cell, CellSteadiness, PutOff, Series, Weakness, cells, is_driver, steadiness};
@@ -29,6 +30,7 @@ pub(crate) struct Contents {
     series: Series,
     left_out: Vec<LeftOut>,
     missing: Vec<TrialKey>,
+    spent_s: Option<f64>,
 }
 
 /// Everything that a report is made of.
@@ -51,6 +53,10 @@ pub(crate) struct Study<'a> {
     pub(crate) left_out: &'a [LeftOut],
     /// Trials of the plan that have no result.
     pub(crate) missing: &'a [TrialKey],
+    /// The results folder.
+    pub(crate) folder: &'a Path,
+    /// Seconds that the run took; absent in results that do not say.
+    pub(crate) spent_s: Option<f64>,
     cells: Vec<StudyCell<'a>>,
 }
 
@@ -93,9 +99,10 @@ impl Contents {
         let plan = folder.plan()?;
         let planned = plan.iter().flat_map(SavedPlan::expected).cloned();
         let missing = planned.filter(|trial| !ended.contains(trial)).collect();
+        let spent_s = plan.as_ref().map(|plan| plan.spent.seconds).filter(|seconds| *seconds > 0.0);
         let experiment_text = folder.experiment_text()?;
         let folder = folder.clone();
-        Ok(Contents { folder, experiment, experiment_text, machine, results, series, left_out, missing })
+        Ok(Contents { folder, experiment, experiment_text, machine, results, series, left_out, missing, spent_s })
     }
 
     /// An experiment and its results, without a folder.
@@ -110,6 +117,7 @@ impl Contents {
             series: Series::new(),
             left_out: Vec::new(),
             missing: Vec::new(),
+            spent_s: None,
         }
     }
 }
@@ -141,6 +149,8 @@ impl<'a> Study<'a> {
             resources,
             left_out: &contents.left_out,
             missing: &contents.missing,
+            folder: contents.folder.root(),
+            spent_s: contents.spent_s,
             cells: cells.into_iter().zip(labels).map(cell).collect(),
         })
     }

@@ -1,5 +1,6 @@
 //! `plan.json`: what a run set out to do.
 
+use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +30,9 @@ pub struct SavedPlan {
     /// The time that it took so far.
     #[serde(default)]
     pub spent: Spent,
+    /// The time limit that a later command gave it; absent where that of the experiment holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<TimeSpan<1>>,
 }
 
 /// A repeat that was done again.
@@ -75,7 +79,13 @@ impl SavedPlan {
     /// The plan of a run that begins.
     pub fn new(experiment: Value, trials: Vec<TrialKey>, ordered: Option<u32>) -> SavedPlan {
         let (repeated, skipped) = (Vec::new(), Vec::new());
-        SavedPlan { experiment, trials, enough: None, ordered, repeated, skipped, spent: Spent::default() }
+        let (spent, budget) = (Spent::default(), None);
+        SavedPlan { experiment, trials, enough: None, ordered, repeated, skipped, spent, budget }
+    }
+
+    /// Gives it another time limit, so that it goes on if it ended for want of time.
+    pub fn lengthen(&mut self, budget: TimeSpan<1>) {
+        (self.budget, self.enough) = (Some(budget), None);
     }
 
     /// The changes in another state of the experiment, a clause for each key: `data.records was 5 and is 6`.

@@ -297,6 +297,25 @@ mod tests {
         assert!(width(&[around(0.04), around(5.0), around(6.0)]) < width(&[around(0.04), around(0.041), around(0.04)]));
     }
 
+    /// The same ups and downs again and again.
+    #[test]
+    fn an_open_comparison_is_decided_by_the_values_that_it_needs() {
+        let alternating = |middle: f64, spread: f64, values: usize| {
+            let sign = |index: usize| if index.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let values: Vec<f64> = (0..values).map(|index| middle + spread * sign(index)).collect();
+            compare(&PairedRatios::of(&values), &Terms::default())
+        };
+        for (middle, spread, verdict) in [(0.05, 0.05, Verdict::Faster), (0.0, 0.04, Verdict::Same)] {
+            let open = alternating(middle, spread, 8);
+            let needed = open.values_needed().unwrap();
+            assert!(open.verdict == Verdict::CannotTell && (9..=30).contains(&needed), "{needed} {open:?}");
+            let then = alternating(middle, spread, needed.next_multiple_of(2));
+            assert_eq!((then.verdict, then.values_needed()), (verdict, None), "{then:?}");
+        }
+        assert_eq!(alternating(0.001, 0.5, 8).values_needed(), None, "more than are looked at");
+        assert_eq!(alternating(0.05, 0.05, 1).values_needed(), None, "no interval");
+    }
+
     proptest! {
         #[test]
         fn the_other_way_round_is_the_reverse(

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use kvdyno_experiment::{
     Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
 };
-use kvdyno_model::{Definition, Fraction, KeyPath, KeyValue, Otherwise, Repeat, VerdictFigure, WorkloadName};
+use kvdyno_model::{Definition, Fraction, KeyPath, KeyValue, Otherwise, Repeat, TimeSpan, VerdictFigure, WorkloadName};
 use kvdyno_plan::{concerns, shorten_for_repeats};
 use kvdyno_worker::workloads::Workload;
 use toml::{Table, Value};
@@ -306,10 +306,26 @@ impl DiffFlags {
         VerdictFigure::from_text(text).ok()
     }
 
+    /// The time limit, if it was given.
+    pub fn budget(&self) -> Option<TimeSpan<1>> {
+        let (_, text) = self.given.iter().find(|(key, _)| key.path == LabKey::Budget.into())?;
+        text.parse().ok()
+    }
+
     /// A flag that was given and says how to measure.
     pub fn about_measuring(&self) -> Option<&'static str> {
-        let of_verdicts = [LabKey::Detect, LabKey::Figure].map(KeyPath::from);
-        let (key, _) = self.given.iter().find(|(key, _)| !of_verdicts.contains(&key.path))?;
+        self.besides(&[LabKey::Detect, LabKey::Figure])
+    }
+
+    /// A flag that was given and says how to measure, other than how long.
+    pub fn about_more_than_time(&self) -> Option<&'static str> {
+        self.besides(&[LabKey::Detect, LabKey::Figure, LabKey::Budget])
+    }
+
+    /// A flag that was given and is none of these.
+    fn besides(&self, keys: &[LabKey]) -> Option<&'static str> {
+        let is_one = |path: &KeyPath| keys.iter().any(|key| *path == KeyPath::from(*key));
+        let (key, _) = self.given.iter().find(|(key, _)| !is_one(&key.path))?;
         key.flag
     }
 }

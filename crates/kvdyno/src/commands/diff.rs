@@ -70,11 +70,11 @@ fn experiment(before: &str, after: &str, arguments: &DiffArguments) -> Result<Ex
 }
 
 fn resume(folder: &Path, arguments: &DiffArguments) -> Result<(), Error> {
-    if let Some(flag) = arguments.keys.about_measuring() {
+    if let Some(flag) = arguments.keys.about_more_than_time() {
         return Err(Error::Input(format!("--resume cannot change --{flag}: a diff continues with its own settings")));
     }
     setups_of(&ResultsFolder::open(folder)?)?;
-    let ended = run::resume(folder, &arguments.erase, &arguments.watch).map_err(of_diff)?;
+    let ended = run::resume(folder, arguments.keys.budget(), &arguments.erase, &arguments.watch).map_err(of_diff)?;
     tell_run(&ended, arguments)
 }
 

@@ -8,6 +8,7 @@ use jiff::Zoned;
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_environment::memory::scope;
 use kvdyno_environment::ownership::RunName;
+use kvdyno_environment::random_bits;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::text::of_the_rest;
 use kvdyno_model::{FilePath, TimeSpan};
@@ -30,7 +31,8 @@ use crate::progress::Watchers;
 /// Runs the command.
 pub fn run(arguments: RunArguments) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, &arguments.erase, &arguments.watch)?.report(arguments.output.wanted(), &arguments.watch);
+        return resume(folder, arguments.budget, &arguments.erase, &arguments.watch)?
+            .report(arguments.output.wanted(), &arguments.watch);
     }
     let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
@@ -222,6 +224,8 @@ pub fn measure(
     let results = new_folder(&folder)?;
     let lock = lock(&results)?;
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
+    let seed = random_bits().map_err(Error::io("cannot draw the seed of values"))?;
+    results.save_value_seed(seed).map_err(Error::io("cannot save values.seed"))?;
     let machine = machine::describe(&storage);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
     // Parsed again, as a resumed run reads it.
@@ -236,19 +240,29 @@ pub fn measure(
     run_rest(&checked, results, lock.run(), watchers, None).map(Some)
 }
 
-/// Goes on with a run.
-pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> Result<EndedRun, Error> {
+/// Goes on with a run. `budget`: its new time limit, which includes the time that it took before.
+pub fn resume(
+    folder: &Path,
+    budget: Option<TimeSpan<1>>,
+    erase: &EraseArguments,
+    watch: &WatchArguments,
+) -> Result<EndedRun, Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let root = ResultsFolder::open(folder)?.root().canonicalize();
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
-    let begun = results.plan()?;
+    let mut begun = results.plan()?;
     refuse_changed(&results, begun.as_ref().map(|plan| plan.changes_of_experiment(&experiment.resolved())))?;
     // Damaged results are reported before anything is touched.
     let so_far = results.results()?;
+    results.value_seed()?;
     enter_scope(&experiment);
     give_up(&mut experiment, erase)?;
     let lock = lock(&results)?;
+    if let Some(budget) = budget {
+        lengthen(&results, &experiment, begun.as_mut(), budget)?;
+    }
+    experiment.lab.budget = begun.as_ref().and_then(|plan| plan.budget).or(experiment.lab.budget);
     let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
     let trials = checked.plan.trials.iter().map(|trial| &trial.key);
     if let Some(change) = begun.and_then(|plan| plan.change_of_trials(trials)) {
@@ -261,6 +275,21 @@ pub fn resume(folder: &Path, erase: &EraseArguments, watch: &WatchArguments) -> 
     let note = results.machine()?.as_ref().and_then(machine::begun_by_another);
     let watchers = Watchers::new(watch, &checked.experiment.lab, &so_far)?;
     run_rest(&checked, results, lock.run(), watchers, note)
+}
+
+/// Gives a run another time limit.
+fn lengthen(
+    results: &ResultsFolder,
+    experiment: &Experiment,
+    plan: Option<&mut SavedPlan>,
+    budget: TimeSpan<1>,
+) -> Result<(), Error> {
+    let Some(plan) = plan.filter(|_| experiment.lab.repeat.is_auto()) else {
+        let words = "--budget: the number of its repeats ends this run, and no time limit; resume it without --budget";
+        return Err(Error::Input(words.to_owned()));
+    };
+    plan.lengthen(budget);
+    files::write_json(&results.plan_file(), plan).map_err(Error::io("cannot save plan.json"))
 }
 
 /// More changes than this are not read.

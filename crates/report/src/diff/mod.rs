@@ -17,13 +17,14 @@ use kvdyno_analysis::verdicts::{
 use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, cells_of_results, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{EngineFacts, Machine, Phase, Setting, Side, TrialResult};
+use kvdyno_results::{EngineFacts, Machine, Phase, SavedPlan, Setting, Side, TrialResult};
 
 use crate::document::{command, command_word};
 use crate::format::Format;
 use crate::order::distinct;
 use crate::remarks::weaknesses;
 use crate::tables::{main_settings, processor};
+use crate::verdicts::{Longer, longer_budget};
 use crate::words::threads;
 use comparable::Surroundings;
 
@@ -45,6 +46,8 @@ pub struct Diff {
     again: String,
     /// The same for a shell that has no file of it.
     anywhere: String,
+    /// The way to lengthen the run; absent if there is none.
+    longer: Option<Longer>,
     failed: usize,
     ended: usize,
 }
@@ -155,6 +158,10 @@ impl Diff {
         let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
         let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
         let (file, flags) = (command_word(&folder.experiment_file()), ["--out", "NEW"]);
+        let has_ended = |plan: &SavedPlan| terms.looks == Looks::AfterEach && plan.enough.is_some();
+        let resume = format!("kvdyno diff --resume {}", command_word(folder.root()));
+        let longer =
+            folder.plan()?.filter(has_ended).map(|plan| Longer { spent_s: plan.spent.seconds, command: resume });
         Ok(Diff {
             cells,
             figure,
@@ -164,6 +171,7 @@ impl Diff {
             setting: setting(&results, machine.as_ref()),
             again: format!("kvdyno run {file} --out NEW && kvdyno diff --resume NEW"),
             anywhere: format!("{}\nkvdyno diff --resume NEW", command(&folder.experiment_text()?, &flags)),
+            longer,
             failed,
             ended: results.len(),
         })
@@ -237,6 +245,7 @@ impl Diff {
             setting: setting(&results[1], machines[1].as_ref()),
             again: format!("kvdyno diff {} {}", command_word(before.root()), command_word(after.root())),
             anywhere: String::new(),
+            longer: None,
             failed,
             ended,
         })
@@ -256,6 +265,13 @@ impl Diff {
             (_, unknown) if unknown > 0 || self.deciding().next().is_none() => DiffOutcome::CannotTell(unknown),
             _ => DiffOutcome::Held,
         }
+    }
+
+    /// The time and the command that may decide what it cannot tell; absent if nothing can, or nothing is open.
+    fn help(&self) -> Option<String> {
+        let open: Vec<&Comparison> = self.deciding().map(|cell| &cell.comparison).filter(|one| one.is_open()).collect();
+        let longer = self.longer.as_ref().filter(|_| !open.is_empty())?;
+        Some(longer_budget(&open, Some(longer)))
     }
 
     /// The formats of a diff: sentences, for actions that track benchmarks, a summary for a pull request.

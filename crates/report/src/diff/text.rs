@@ -16,7 +16,9 @@ pub(super) fn render(diff: &Diff) -> String {
     let mut cells: Vec<&DiffCell> = diff.cells.iter().collect();
     cells.sort_by_key(|cell| (cell.compared.figure() == diff.figure, weight(cell)));
     lines.extend(cells.into_iter().map(|cell| line(diff, cell)));
-    lines.extend([String::new(), format!("{}.", outcome(diff)), format!("again: {}", diff.again)]);
+    lines.extend([String::new(), format!("{}.", outcome(diff))]);
+    lines.extend(diff.help().map(|help| format!("{}.", capital(&help))));
+    lines.push(format!("again: {}", diff.again));
     lines.iter().map(|line| plain(line) + "\n").collect()
 }
 

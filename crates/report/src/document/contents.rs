@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::cells::CellTable;
 use super::engine_statistics::{EngineStatistics, statistics};
-use super::repeating::command;
+use super::repeating::{command, command_word};
 use super::section::Section;
 use super::sections::sections;
 use super::trials::{CellSummary, TrialTable};
@@ -19,7 +19,7 @@ use crate::tables::{
     Fact, Relative, common_work, key_facts, machine_facts, main_settings, processor, relatives, versions,
 };
 use crate::verdicts::{
-    PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings, terms,
+    Longer, PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings, terms,
 };
 use crate::words::title;
 
@@ -102,7 +102,7 @@ impl<'a> Document<'a> {
             doubts: doubts(study),
             doubts_of_trials: doubts_of_trials(study),
             notes: notes(study),
-            answer: answer(&groups, &terms(study)),
+            answer: answer(&groups, &terms(study), longer(study).as_ref()),
             sections: sections(study, &groups),
             load: TrialTable::of(study, Phase::Load),
             run: TrialTable::of(study, Phase::Run),
@@ -123,6 +123,13 @@ impl Document<'_> {
     pub(crate) fn kernel_command_line(&self) -> Option<&str> {
         self.machine.and_then(|machine| machine.setup.kernel_command_line.as_deref())
     }
+}
+
+/// The way to lengthen a run that ends by its results and has ended.
+fn longer(study: &Study<'_>) -> Option<Longer> {
+    let ended = study.experiment.lab.repeat.is_auto() && study.missing.is_empty();
+    let command = format!("kvdyno run --resume {}", command_word(study.folder));
+    study.spent_s.filter(|_| ended).map(|spent_s| Longer { spent_s, command })
 }
 
 /// More setups than this are counted instead of named.

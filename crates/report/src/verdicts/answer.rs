@@ -47,8 +47,9 @@ impl StudyAnswer {
     }
 }
 
-/// The answer of some groups, whose comparisons have these terms.
-pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> StudyAnswer {
+/// The answer of some groups, whose comparisons have these terms. `longer`: see [`Longer`]; absent if the run cannot be
+/// lengthened.
+pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Option<&Longer>) -> StudyAnswer {
     let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));
     let reasons: Vec<Unsure> = neighbours().filter_map(|one| one.unsure).collect();
     let kinds = distinct(reasons.iter().map(std::mem::discriminant));
@@ -69,7 +70,7 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms) -> StudyAns
         is_reserved.then(|| format!("{RESERVATION} with reservations, which stand with the verdicts")),
     ];
     StudyAnswer {
-        help: help(neighbours(), terms),
+        help: help(neighbours(), terms, longer),
         pairs: neighbours().count(),
         untold,
         groups: answers,
@@ -100,14 +101,44 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
 }
 
 /// The flag that may decide the open ones of some comparisons; empty if none is open.
-fn help<'c>(comparisons: impl Iterator<Item = &'c Comparison>, terms: &Terms) -> String {
+fn help<'c>(comparisons: impl Iterator<Item = &'c Comparison>, terms: &Terms, longer: Option<&Longer>) -> String {
     let open: Vec<&Comparison> = comparisons.filter(|one| one.is_open()).collect();
     let has = |unsure: Unsure| open.iter().any(|one| one.unsure == Some(unsure));
     let repeats = open.iter().map(|one| one.repeats).max();
     match (repeats, terms.looks) {
         (None, _) => String::new(),
         _ if has(Unsure::Interference) => "a quieter machine may help".to_owned(),
-        (Some(_), Looks::AfterEach) => "a longer --budget may help".to_owned(),
+        (Some(_), Looks::AfterEach) => longer_budget(&open, longer),
         (Some(repeats), Looks::Once) => format!("--repeat {} may help", (2 * repeats).max(5)),
+    }
+}
+
+/// The command that lengthens a run, and the time that it took so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Longer {
+    /// Seconds.
+    pub(crate) spent_s: f64,
+    /// `kvdyno run --resume FOLDER`.
+    pub(crate) command: String,
+}
+
+/// The time that open comparisons need, as far as that can be told, and the command for it.
+pub(crate) fn longer_budget(open: &[&Comparison], longer: Option<&Longer>) -> String {
+    let growth = |one: &&Comparison| Some(one.values_needed()? as f64 / one.values as f64);
+    let growths: Vec<f64> = open.iter().filter_map(growth).collect();
+    let Some(longer) = longer else { return "a longer --budget may help".to_owned() };
+    let Some(most) = growths.iter().copied().reduce(f64::max) else {
+        return format!("a longer time may help: {} --budget TIME", longer.command);
+    };
+    let of_all = if growths.len() < open.len() { format!(" for {} of them", growths.len()) } else { String::new() };
+    let (more, total) = (rounded_up((most - 1.0) * longer.spent_s), rounded_up(most * longer.spent_s));
+    format!("about {more} more may help{of_all}: {} --budget {total}", longer.command)
+}
+
+/// A time for people, no shorter: `50s`, `7m`.
+fn rounded_up(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds <= 90.0 => format!("{:.0}s", 10.0 * (seconds / 10.0).ceil()),
+        seconds => format!("{:.0}m", (seconds / 60.0).ceil()),
     }
 }

@@ -10,7 +10,7 @@ mod summary;
 #[cfg(test)]
 mod undecided;
 
-pub(crate) use answer::{GroupAnswer, StudyAnswer, answer};
+pub(crate) use answer::{GroupAnswer, Longer, StudyAnswer, answer, longer_budget};
 pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
 pub(crate) use sentences::{but, closing, per_cent, procedure, reservations, sentence_of_change};

@@ -110,6 +110,14 @@ fn a_budget_that_is_spent_has_time_for_the_first_repeat_alone() {
     files::write_json(&run.folder.plan_file(), &plan).unwrap();
     assert_eq!(trials(&run.calls()), ["a load", "a readrandom"]);
     assert_eq!(run.heard.notes, ["once: the budget of 1h has no time for another"]);
+    assert_eq!(run.calls(), "", "that stays so");
+    let mut plan = run.folder.plan().unwrap().unwrap();
+    plan.lengthen("10h".parse().unwrap());
+    files::write_json(&run.folder.plan_file(), &plan).unwrap();
+    run.checked.experiment.lab.budget = plan.budget;
+    run.rule.enough_after = Some(2);
+    assert_eq!(trials(&run.calls()), ["a load 2", "a readrandom 2"]);
+    assert_eq!(run.heard.notes, ["2 times: it is decided"]);
 }
 
 #[test]
