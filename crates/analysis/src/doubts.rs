@@ -4,6 +4,7 @@ mod storage;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::PathBuf;
 
 use kvdyno_results::{AgainstCpuTime, Audit, DurableCommits, Machine, OpKind, Operations, Pacing, Side, TrialResult};
 
@@ -125,6 +126,22 @@ pub enum Doubt {
         /// Bytes of keys and values.
         acknowledged: u64,
     },
+    /// Files outside the database's folder hold a good part of its size.
+    KeptInFiles {
+        /// Their size, KiB.
+        files_kib: u64,
+        /// The largest.
+        largest: PathBuf,
+    },
+    /// Memory that cache and write buffer do not explain can hold a good part of the records, which the cache cannot.
+    KeptInMemory {
+        /// The memory, KiB.
+        memory_kib: u64,
+        /// The memory that the engine was to have at most, KiB.
+        given_kib: u64,
+        /// The keys and values of the database, KiB.
+        live_kib: u64,
+    },
     /// Writes were acknowledged at durability `commit`, and the device was flushed too seldom.
     NotSynced(DurableCommits),
     /// Operations were to come at a rate, and the clients fell behind.
@@ -219,6 +236,17 @@ impl fmt::Display for Doubt {
                 "{acknowledged} bytes of writes were acknowledged, but nothing was written: not by the worker to any \
                  file, and not to the device."
             ),
+            Doubt::KeptInFiles { files_kib, largest } => write!(
+                f,
+                "The engine had files of {files_kib} KiB open outside its database's folder, the largest {}: they are \
+                 not in the size of the database, and need not be on its storage.",
+                largest.display()
+            ),
+            Doubt::KeptInMemory { memory_kib, given_kib, live_kib } => write!(
+                f,
+                "The engine used {memory_kib} KiB of memory, where its cache and write buffers were to have \
+                 {given_kib} KiB: it may keep more of its {live_kib} KiB of records in memory than others."
+            ),
             Doubt::NotSynced(DurableCommits { commits, clients, flushes }) => write!(
                 f,
                 "{commits} commits of {clients} clients were acknowledged as durable, but the device was flushed only \
@@ -284,6 +312,13 @@ impl Doubt {
             Doubt::WrittenElsewhere { .. } => {
                 Some(Weakness::new("wrote less than its values take", "wrote less than their values take"))
             }
+            Doubt::KeptInFiles { .. } => {
+                Some(Weakness::new("kept data outside its folder", "kept data outside their folders"))
+            }
+            Doubt::KeptInMemory { .. } => Some(Weakness::new(
+                "used more memory than its cache and write buffers",
+                "used more memory than their caches and write buffers",
+            )),
             Doubt::NotSynced(_) => alike("acknowledged commits that were not synced"),
             Doubt::DirtyWhenFrozen { .. } => alike("left data that the kernel may have written in slices of others")
                 .map(|one| Weakness { side: Some(Side::Writes), ..one }),
@@ -319,6 +354,8 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         result.against_cpu_time().map(|why| Doubt::DuetNotCompared { why }),
         storage::written_nowhere(result),
         storage::not_synced(result),
+        storage::kept_in_files(result),
+        storage::kept_in_memory(result),
     ];
     let by_kind = result.timed_operations().filter(|(o, _)| o.operations > 0).flat_map(|(o, seconds)| {
         let limited = result.workload.is_paced(o.side());

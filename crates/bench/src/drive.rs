@@ -113,7 +113,7 @@ pub fn choice(engine: &str, options: &[OptionText]) -> Result<Choice, BenchError
 
 fn spec(drive: &Drive) -> TrialSpec {
     let (readers, writers) = drive.workload.threads(drive.threads);
-    let data = Data { seed: SEED, ..Data::of_records(drive.records) };
+    let data = Data { value_seed: SEED, ..Data::of_records(drive.records) };
     let parameters = WorkloadParameters {
         readers,
         writers,

@@ -14,9 +14,11 @@ pub mod lock;
 pub mod machine;
 pub mod memory;
 pub mod observed;
+pub mod outside;
 pub mod ownership;
 pub mod placement;
 pub mod process;
+mod random;
 pub mod requested;
 pub mod storage;
 pub mod worker_processes;
@@ -28,3 +30,4 @@ mod patience;
 mod tree;
 
 pub use age::process_age;
+pub use random::random_bits;

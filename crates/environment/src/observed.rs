@@ -6,7 +6,7 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use kvdyno_results::{NamedFigure, NodePages, ObservedEnvironment};
+use kvdyno_results::{KeptOutside, NamedFigure, NodePages, ObservedEnvironment};
 
 use crate::machine::{siblings, usable_cpus};
 use crate::placement::{self, current_policy};
@@ -47,10 +47,11 @@ pub fn together(all: Vec<ObservedEnvironment>) -> ObservedEnvironment {
     let (cpus, allocator) = (differing(|one| &one.cpus), differing(|one| &one.allocator));
     let policy = differing(|one| one.numa_policy.as_deref().unwrap_or_default());
     let smt = all.iter().filter_map(|one| one.smt).reduce(|one, other| one || other);
+    let outside = all.iter().filter_map(|one| one.outside.clone()).reduce(KeptOutside::with);
     let first = all.into_iter().next().unwrap_or_default();
     let numa_policy = (!policy.is_empty()).then_some(policy);
     let numa_pages = nodes.into_values().collect();
-    ObservedEnvironment { cpus, smt, numa_policy, numa_pages, allocator, figures, ..first }
+    ObservedEnvironment { cpus, smt, numa_policy, numa_pages, allocator, outside, figures, ..first }
 }
 
 /// The sums of figures, column by column.

@@ -268,7 +268,7 @@ pub struct LabSection {
     /// always runs.
     #[key(absent = "no limit")]
     pub budget: Option<TimeSpan<1>>,
-    /// Seed of all random numbers and values.
+    /// Seed of all random numbers but those of values, which differ in each run.
     #[key(default = Count(1))]
     pub seed: Count<0, { i64::MAX as u64 }>,
     /// Order of the engines' trials.

@@ -60,7 +60,7 @@ fn cells_of(engine: &str, must_be_here: bool) -> (Option<Vec<String>>, Vec<Strin
     );
     let (mut results, mut failures) = (Vec::new(), Vec::new());
     for group in Group::ALL {
-        let lab = Lab::new();
+        let lab = Lab::with_installed();
         lab.write("experiment.toml", &experiment(group, &head, OPERATIONS));
         let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
         if !lab.path("results").exists() {

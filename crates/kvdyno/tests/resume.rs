@@ -134,8 +134,10 @@ fn old_values_are_known_as_stale_after_a_resumption() {
     let loaded = Lab::new();
     comparison(&loaded).workload("readrandom").arguments(["--keep"]).run().exits(0);
     let lab = Lab::new();
+    comparison(&lab).milliseconds(800).with("design", "turns").start().has_begun().killed().lab.has_no_workers();
+    has_values_of(&lab, &loaded);
     // LMDB's updates are done and saved, its reads are not. In slices those of both engines would be saved at once.
-    let killed = comparison(&lab).milliseconds(800).with("design", "turns").start().has_records(3).killed();
+    let killed = lab.start(["run", "--resume", "results"]).has_records(3).killed();
     killed.lab.has_no_workers();
     assert!(!lab.result_files().contains_key(TRIALS[4]), "it was killed too late");
     let database =
@@ -145,6 +147,15 @@ fn old_values_are_known_as_stale_after_a_resumption() {
     resumed.exits(1).all_finished("faulty").is_whole();
     resumed.trial("lmdb", "readrandom").failed("wrong-answer", "had been acknowledged");
     assert!(resumed.trial("lmdb", "readrandom").result.answers.stale > 0);
+}
+
+/// Lets a run that has begun begin anew, with the values of another: each draws a seed of its own.
+fn has_values_of(lab: &Lab, other: &Lab) {
+    for folder in ["results/trials", "results/databases"] {
+        // It may not have come so far.
+        let _ = fs::remove_dir_all(lab.path(folder));
+    }
+    fs::copy(other.path("results/values.seed"), lab.path("results/values.seed")).unwrap();
 }
 
 fn exchange(from: &Path, to: &Path) {

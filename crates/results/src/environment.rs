@@ -1,5 +1,7 @@
 //! The environment of a trial as it was observed, not as it was requested.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Interference, NamedFigure};
@@ -34,6 +36,10 @@ pub struct ObservedEnvironment {
     pub filesystem: String,
     /// The kernel's read-ahead of its block device, KiB.
     pub read_ahead_kib: Option<u64>,
+    /// Memory and files that the worker kept outside the database's folder when its work was done, before it closed the
+    /// database; absent where the kernel does not say, and in older results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<KeptOutside>,
     /// Figures of parts of the environment that bring their own names. For several processes, the sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<NamedFigure>,
@@ -56,6 +62,27 @@ pub struct NodePages {
     /// The part of it in mappings of files and of shared memory, which may have been there before, KiB.
     #[serde(default)]
     pub file_kib: u64,
+}
+
+/// Memory and files of a worker outside the folder of its database.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptOutside {
+    /// Memory that no file on storage backs, beyond the lab's own, KiB.
+    pub memory_kib: u64,
+    /// Blocks of files on storage that it had open or mapped for writing, KiB.
+    pub files_kib: u64,
+    /// The largest of these files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_file: Option<PathBuf>,
+}
+
+impl KeptOutside {
+    /// That of two processes. Files are taken to be the same ones.
+    pub fn with(self, other: KeptOutside) -> KeptOutside {
+        let files = if other.files_kib > self.files_kib { &other } else { &self };
+        let (files_kib, largest_file) = (files.files_kib, files.largest_file.clone());
+        KeptOutside { memory_kib: self.memory_kib + other.memory_kib, files_kib, largest_file }
+    }
 }
 
 /// The part of a database in the page cache.

@@ -10,8 +10,10 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-/// The rights of others to a new file, as far as the user's mask allows.
-const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+/// The rights to a new file, as far as the user's mask allows.
+const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
+/// The rights to a file that is its owner's alone.
+const FOR_OWNER: Mode = Mode::from_raw_mode(0o600);
 
 /// Writes `content` to `path`: a temporary file beside it, synced, renamed over it, the folder synced. After a crash at
 /// any moment the old content is there or the new, never a part.
@@ -20,10 +22,20 @@ const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 /// If the content cannot be written; then nothing of it is left. The error names the file. A folder that is a link is
 /// refused.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    write(path, content).map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", path.display())))
+    write(path, content, FOR_ALL)
 }
 
-fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+/// [`write_whole`] of a file that nobody but its owner can read.
+pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    write(path, content, FOR_OWNER)
+}
+
+fn write(path: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
+    write_in_folder(path, content, mode)
+        .map_err(|cause| io::Error::new(cause.kind(), format!("{}: {cause}", path.display())))
+}
+
+fn write_in_folder(path: &Path, content: &[u8], mode: Mode) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let mut temporary = OsString::from(".");
@@ -39,7 +51,7 @@ fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         Err(error) => return Err(error.into()),
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(openat(&folder, &temporary, flags, NEW_FILE)?);
+    let mut file = File::from(openat(&folder, &temporary, flags, mode)?);
     let written = file.write_all(content).and_then(|()| file.sync_all());
     if let Err(cause) = written.and_then(|()| Ok(renameat(&folder, &temporary, &folder, name)?)) {
         // The error of the write is the one to report.

@@ -5,6 +5,7 @@
 //!   experiment.toml          the experiment as it was run
 //!   machine.json             the machine it ran on
 //!   plan.json                the experiment as it was begun, and its trials
+//!   values.seed              the seed of all values, for the folder's owner alone
 //!   trials/0001-lmdb-load/   one trial
 //!     result.json            written last: its presence says that the trial ended
 //!     latency.hlog           HdrHistogram log, a tagged line for each kind of operation
@@ -114,6 +115,25 @@ impl ResultsFolder {
     /// The plan that was begun. Results of older programs do not have it.
     pub fn plan(&self) -> Result<Option<SavedPlan>, ReadError> {
         read_json(&self.plan_file())
+    }
+
+    fn value_seed_file(&self) -> PathBuf {
+        self.root.join("values.seed")
+    }
+
+    /// The seed of the values in all databases of the run. Results of older programs do not have it: their values are
+    /// those of the experiment's seed.
+    pub fn value_seed(&self) -> Result<Option<u64>, ReadError> {
+        let path = self.value_seed_file();
+        let Some(content) = read(&path)? else { return Ok(None) };
+        let digits = std::str::from_utf8(&content).ok().map(str::trim_ascii_end);
+        let seed = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        seed.map(Some).ok_or(ReadError::Damaged { path, cause: "it is not a number of 16 digits".to_owned() })
+    }
+
+    /// Keeps the seed of all values where only the folder's owner can read it.
+    pub fn save_value_seed(&self, seed: u64) -> io::Result<()> {
+        files::write_private(&self.value_seed_file(), format!("{seed:016x}\n").as_bytes())
     }
 
     /// The folder of reports.

@@ -37,7 +37,7 @@ pub use client_kind::ClientKind;
 pub use cpu::{AgainstCpuTime, CpuAccount, CpuFacts, MOST_BACKGROUND, MOST_BACKGROUND_DIFFERENCE, MOST_SLEEP};
 pub use design::{DesignFacts, DuetSlice};
 pub use engine_facts::{EngineCounters, EngineFacts, EngineFile, EngineIdentity, EnginePackage, Setting};
-pub use environment::{CachedPages, NodePages, ObservedEnvironment};
+pub use environment::{CachedPages, KeptOutside, NodePages, ObservedEnvironment};
 pub use interference::Interference;
 pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};

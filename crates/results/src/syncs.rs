@@ -29,12 +29,17 @@ impl TrialResult {
     /// Its commits; absent if none are promised to be durable, or if the device's flushes do not tell.
     pub fn commits(&self) -> Option<DurableCommits> {
         let flushes = self.os.device.as_ref()?.flushes?;
+        self.promised_commits().map(|(commits, clients)| DurableCommits { commits, clients, flushes })
+    }
+
+    /// The operations that changed the database and were acknowledged at durability `commit`, and their clients; absent
+    /// if there were none.
+    pub fn promised_commits(&self) -> Option<(u64, u64)> {
         let removes = |of: &Operations| matches!(of.kind, OpKind::Delete | OpKind::Take | OpKind::Expire);
         let removes = self.operations.iter().any(removes);
         let durable = self.durable_operations().filter(|of| always_changes(of.kind, removes));
         let sum = |(commits, clients), of: &Operations| (commits + of.operations, clients + u64::from(of.threads));
-        let (commits, clients) = durable.fold((0, 0), sum);
-        (commits > 0).then_some(DurableCommits { commits, clients, flushes })
+        Some(durable.fold((0, 0), sum)).filter(|(commits, _)| *commits > 0)
     }
 
     /// The operations of the clients whose writes are acknowledged at durability `commit`.

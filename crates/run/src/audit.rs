@@ -40,6 +40,7 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) load: &'a PlannedTrial,
     pub(crate) database: PathBuf,
     pub(crate) ledger: &'a LedgerMemory,
+    pub(crate) value_seed: u64,
     /// Its contents as its last trial left them.
     pub(crate) contents: Option<KnownContents>,
     /// Folder for the process's files.
@@ -66,6 +67,7 @@ impl ProcessAudit<'_> {
     pub(crate) fn run(&self, worker: &[OsString], parts: &[PartWritten]) -> io::Result<Option<Audited>> {
         fs::create_dir_all(self.folder)?;
         let shared = SharedMemory::create(1)?;
+        shared.control().set_value_seed(self.value_seed);
         let report = self.folder.join("audit.json");
         let log = self.folder.join("audit.log");
         let mut logs = WorkerLogs::default();

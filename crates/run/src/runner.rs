@@ -119,6 +119,8 @@ struct Runner<'a> {
     /// Decides the number of repeats.
     repeats: Repeats<'a>,
     pace: Pace,
+    /// The seed of the values in all databases.
+    value_seed: u64,
     engine_files: EngineFiles,
     /// No other run works in the folder of the databases.
     lock: FolderLock,
@@ -156,6 +158,7 @@ impl<'a> Runner<'a> {
             unusable: HashMap::new(),
             interrupted: false,
             pace: Pace::default(),
+            value_seed: folder.value_seed()?.unwrap_or(checked.experiment.lab.seed.get()),
             engine_files: EngineFiles::default(),
             lock,
             register,

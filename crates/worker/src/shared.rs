@@ -62,6 +62,7 @@ pub struct Control {
     message_state: AtomicU32,
     message_size: AtomicU32,
     ticks_per_ns: AtomicU64,
+    value_seed: AtomicU64,
     message: [AtomicU32; MESSAGE / 4],
     /// Barriers of threads and processes.
     pub barriers: Barriers,
@@ -122,6 +123,16 @@ impl Control {
     /// Sets the rate of the clock.
     pub fn set_ticks_per_ns(&self, rate: f64) {
         self.ticks_per_ns.store(rate.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The seed of values.
+    pub fn value_seed(&self) -> u64 {
+        self.value_seed.load(Ordering::Relaxed)
+    }
+
+    /// Hands the worker the seed of values, before it starts.
+    pub fn set_value_seed(&self, seed: u64) {
+        self.value_seed.store(seed, Ordering::Relaxed);
     }
 
     /// Keeps the text of the first failure; later ones only count.

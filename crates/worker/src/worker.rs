@@ -8,6 +8,7 @@ use std::time::Instant;
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
 use kvdyno_environment::costs::{own_calls, own_written_bytes};
 use kvdyno_environment::observed;
+use kvdyno_environment::outside::{anonymous_kib, kept_outside};
 use kvdyno_results::{
     ACCOUNTED_BLOCK, CallBytes, ClientKind, Closing, Failure, FailureKind, ObservedEnvironment, Setting, Settling,
     Window, files,
@@ -41,7 +42,7 @@ pub enum WorkerError {
 /// # Errors
 /// If it cannot even begin. Later failures are in the report.
 pub fn run(spec: &Path, process: Option<usize>) -> Result<(), WorkerError> {
-    let spec: TrialSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
+    let mut spec: TrialSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
     let client_stats = spec.workload.roles().len();
     if process.is_some() != (spec.clients == ClientKind::Processes)
         || process.is_some_and(|number| number >= client_stats)
@@ -53,6 +54,7 @@ pub fn run(spec: &Path, process: Option<usize>) -> Result<(), WorkerError> {
     // SAFETY: the parent made both for this worker, and nothing else here uses these numbers.
     let (shared, ledger) =
         unsafe { (SharedMemory::inherit(spec.shared_fd, client_stats)?, LedgerMemory::inherit(spec.ledger_fd)?) };
+    spec.workload.parameters.data.value_seed = shared.control().value_seed();
     match clock::has_invariant_tsc() {
         true => Trial { clock: Tsc, spec: &spec, shared: &shared, ledger: &ledger, process }.run(),
         false => Trial { clock: Monotonic, spec: &spec, shared: &shared, ledger: &ledger, process }.run(),
@@ -99,6 +101,7 @@ impl<C: RoleClock> Trial<'_, C> {
         if self.leads() {
             control.set_ticks_per_ns(calibration.settle());
         }
+        let memory_before = anonymous_kib();
         let choice = choose(self.spec)?;
         if let Probe::Available { version } = choice.adapter().probe(choice.library()) {
             report.version = version;
@@ -123,6 +126,8 @@ impl<C: RoleClock> Trial<'_, C> {
         // All readers and writers are through with what is measured, and the engine still has its memory.
         let observing = own_calls();
         report.state = observed::around_this_process();
+        report.state.outside = memory_before
+            .and_then(|before| kept_outside(&self.spec.database, &[self.shared.fd(), self.ledger.fd()], before));
         let observed = since(observing, own_calls());
         if self.leads() && measured.is_ok() && settled.is_ok() {
             control.enter(WorkerState::Auditing);

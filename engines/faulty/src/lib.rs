@@ -10,8 +10,8 @@
 //! (`hostile`).
 
 use kvdyno_abi::adapter::{
-    self, ALL_DURABILITIES, Batch, BatchEntry, Change, Config, Counters, CursorLimits, Description, Durability,
-    DurabilityLevel, Engine, Error, Host, Housekeeping, Listing, MultiGetAnswers, MultiGetKeys, Session, Transaction,
+    self, ALL_DURABILITIES, BatchEntry, Config, Counters, Description, Durability, DurabilityLevel, Engine, Error,
+    Host, Housekeeping, Listing,
 };
 use kvdyno_abi::{
     CAN_BATCH, CAN_BOUND, CAN_CONTAIN, CAN_COUNT, CAN_DELETE, CAN_DELETE_RANGE, CAN_INSERT_IF_ABSENT, CAN_MULTI_GET,
@@ -25,11 +25,13 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 mod counting;
 mod cursor;
 mod fault;
+mod hidden;
 mod hostile;
 mod options;
 mod order;
 mod outside;
 mod ranges;
+mod session;
 mod single;
 mod store;
 mod striking;
@@ -39,16 +41,16 @@ mod transactions;
 mod withheld;
 
 use counting::Flushed;
-use cursor::FaultyCursor;
 use fault::Fault;
+use hidden::Hidden;
 use hostile::Hostile;
 use options::OPTIONS;
-use order::{CallOrder, OpenSession};
-use single::{Guest, Home, sessions_can, shares};
-use store::{Blob, Store, Version, entries};
+use order::CallOrder;
+use session::FaultySession;
+use single::{Home, sessions_can, shares};
+use store::{Blob, Store, Version};
 use striking::Faults;
-use transactions::{OpenTransaction, Uncommitted};
-use withheld::Withheld;
+use transactions::Uncommitted;
 
 /// An open database.
 struct Faulty {
@@ -62,6 +64,7 @@ struct Faulty {
     order: CallOrder,
     flushed: Flushed,
     uncommitted: Uncommitted,
+    _hidden: Hidden,
 }
 
 export_engine!(
@@ -131,6 +134,7 @@ impl Engine for Faulty {
         list.say("options", "hook", config.text("hook"));
         list.say("options", "does", config.text("does"));
         list.say("options", "outside", config.bool("outside"));
+        list.say("options", "hides", config.text("hides"));
         list.say("options", "writes_first", config.integer("writes_first"));
         list.say("options", "linger", config.bool("linger"));
         list.say("options", "concurrent", config.bool("concurrent"));
@@ -180,6 +184,7 @@ impl Engine for Faulty {
             ),
             flushed: Flushed::default(),
             uncommitted: Uncommitted::default(),
+            _hidden: Hidden::keep(config.text("hides"), config.size("fill_limit") as usize, path)?,
         })
     }
 
@@ -197,17 +202,7 @@ impl Engine for Faulty {
         self.hostile.at("session")?;
         self.faults.at_session();
         self.do_late_puts()?;
-        Ok(FaultySession {
-            db: self,
-            level: self.level,
-            lent: None,
-            lent_many: Vec::new(),
-            withheld: Withheld::default(),
-            open: None,
-            host,
-            _guest: self.home.enter()?,
-            _open: self.order.enter(),
-        })
+        FaultySession::begin(self, host)
     }
 
     fn flush(&self) -> Result<(), Error> {
@@ -314,190 +309,4 @@ impl Faulty {
 
 fn entries_of(puts: &[(Blob, Blob)]) -> Vec<BatchEntry<'_>> {
     puts.iter().map(|(key, value)| BatchEntry::Put { key, value }).collect()
-}
-
-/// A thread's access, with the values that its last call lent out.
-struct FaultySession<'db> {
-    db: &'db Faulty,
-    lent: Option<Blob>,
-    lent_many: Vec<Result<Option<Blob>, Error>>,
-    withheld: Withheld,
-    open: Option<OpenTransaction>,
-    level: DurabilityLevel,
-    host: Host,
-    _guest: Guest<'db>,
-    _open: OpenSession<'db>,
-}
-
-impl<'db> Session for FaultySession<'db> {
-    type Cursor = FaultyCursor<'db>;
-
-    fn get(&mut self, key: &[u8]) -> Result<Option<&[u8]>, Error> {
-        self.db.hostile.at("get")?;
-        self.lent = self.reads(key)?;
-        Ok(self.lent.as_deref())
-    }
-
-    fn multi_get<'s>(&'s mut self, keys: MultiGetKeys<'_>, answers: &mut MultiGetAnswers<'_, 's>) -> Result<(), Error> {
-        self.db.hostile.at("multi-get")?;
-        let lent = keys.map(|key| self.reads(key)).collect();
-        self.lent_many = lent;
-        for (index, value) in self.lent_many.iter().enumerate() {
-            answers.set(index, value.as_ref().map(Option::as_deref).map_err(Error::clone));
-        }
-        Ok(())
-    }
-
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.db.hostile.at("put")?;
-        match (self.db.takes()?, self.db.faults.at_late_put(key, value)) {
-            (false, _) => Ok(()),
-            (true, None) => self.apply(&[BatchEntry::Put { key, value }]),
-            (true, Some(late)) => self.db.apply(&entries_of(&late), self.level),
-        }
-    }
-
-    fn contains(&mut self, key: &[u8]) -> Result<bool, Error> {
-        self.db.hostile.at("contains")?;
-        if self.db.faults.cannot_tell(&self.db.folder) {
-            return Ok(false);
-        }
-        self.get(key).map(|value| value.is_some())
-    }
-
-    fn insert_if_absent(&mut self, key: &[u8], value: &[u8]) -> Result<bool, Error> {
-        self.db.hostile.at("insert-if-absent")?;
-        let (takes, faults) = (self.db.takes()?, &self.db.faults);
-        if let Some(open) = &mut self.open {
-            open.writable(&self.db.faults)?;
-            let now = self.db.reading()?.get(key).map(|version| Blob::clone(&version.now));
-            let absent = open.read(key, now, faults, &self.db.uncommitted).is_none();
-            if absent && takes {
-                open.put(key, value, &self.db.uncommitted);
-            }
-            return Ok(absent);
-        }
-        if faults.withholds() {
-            let absent = self.sees(key)?.is_none();
-            let put = [BatchEntry::Put { key, value }];
-            return self.apply(if absent { &put } else { &[] }).map(|()| absent);
-        }
-        let mut store = self.db.writing_at(self.level)?;
-        let inserts = match store.get(key) {
-            Some(_) => faults.strikes(Fault::BlindInsert),
-            None => !faults.strikes(Fault::RefusedInsert),
-        };
-        if inserts && takes {
-            faults.after_change(store.apply(&[BatchEntry::Put { key, value }]))?;
-        }
-        Ok(inserts)
-    }
-
-    fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
-        self.db.hostile.at("remove")?;
-        let takes = self.db.takes()?;
-        if let Some(open) = &mut self.open {
-            open.writable(&self.db.faults)?;
-            if takes {
-                open.delete(key);
-            }
-            return Ok(true);
-        }
-        if self.db.faults.withholds() {
-            let there = self.sees(key)?.is_some();
-            return self.apply(&[BatchEntry::Delete { key }]).map(|()| there);
-        }
-        let mut store = self.db.writing_at(self.level)?;
-        let there = store.get(key).is_some();
-        let (back, is_done) = self.db.faults.at_delete(&store, key);
-        let delete = (takes && is_done).then_some(BatchEntry::Delete { key });
-        let back = back.as_ref().map(|(key, value)| BatchEntry::Put { key, value });
-        let entries: Vec<_> = delete.into_iter().chain(back).collect();
-        self.db.faults.after_change(store.apply(&entries))?;
-        Ok(there)
-    }
-
-    fn delete_range(&mut self, from: &[u8], to: &[u8]) -> Result<(), Error> {
-        self.db.hostile.at("delete-range")?;
-        self.delete_keys(from, to)
-    }
-
-    fn write(&mut self, batch: Batch<'_>) -> Result<(), Error> {
-        self.db.hostile.at("write")?;
-        let mut entries = Vec::with_capacity(batch.len());
-        for entry in batch {
-            if self.db.takes()? {
-                entries.push(entry);
-            }
-        }
-        self.apply(&entries)
-    }
-
-    fn set_durability(&mut self, level: DurabilityLevel) -> Result<(), Error> {
-        if self.db.faults.fault != Fault::WeakWrite {
-            self.level = level;
-        }
-        Ok(())
-    }
-
-    fn begin(&mut self, kind: Transaction) -> Result<(), Error> {
-        self.db.hostile.at("begin")?;
-        self.open = Some(match kind {
-            Transaction::ReadWrite => OpenTransaction::default(),
-            Transaction::ReadOnly => OpenTransaction::snapshot(&*self.db.reading()?, &self.db.faults),
-        });
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), Error> {
-        self.db.hostile.at("commit")?;
-        let open = self.open.take().ok_or_else(|| Error::new("commit: no transaction is open"))?;
-        if self.db.faults.withholds() {
-            return self.apply(&entries(&open.into_writes(&self.db.uncommitted)));
-        }
-        open.commit(&mut *self.db.writing_at(self.level)?, &self.db.faults, &self.db.uncommitted)
-    }
-
-    fn abort(&mut self) -> Result<(), Error> {
-        self.db.hostile.at("abort")?;
-        let open = self.open.take().ok_or_else(|| Error::new("abort: no transaction is open"))?;
-        open.abort(&self.db.uncommitted);
-        Ok(())
-    }
-
-    /// While the change is asked for, nobody else writes: there is one lock.
-    fn read_modify_write(&mut self, key: &[u8], change: &mut Change<'_>) -> Result<(), Error> {
-        self.db.hostile.at("read-modify-write")?;
-        let (takes, faults) = (self.db.takes()?, &self.db.faults);
-        if faults.withholds() {
-            let old = self.sees(key)?;
-            let value = change.apply(old.as_deref())?;
-            return self.apply(&[BatchEntry::Put { key, value }]);
-        }
-        let mut store = self.db.writing_at(self.level)?;
-        let version = store.get(key);
-        let missed = || version.and_then(|version| version.before.clone());
-        let wrong = faults.strike(Fault::LostAtomicUpdate, missed);
-        let old = wrong.or_else(|| version.map(|version| self.db.value(&store, key, version)));
-        let value = change.apply(old.as_deref())?;
-        let put = [BatchEntry::Put { key, value }];
-        faults.after_write(store.apply(if takes { &put } else { &[] }))
-    }
-
-    fn cursor(&mut self) -> Result<FaultyCursor<'db>, Error> {
-        self.db.hostile.at("cursor")?;
-        FaultyCursor::new(self.db, self.open.as_ref(), CursorLimits::default())
-    }
-
-    fn cursor_with(&mut self, limits: CursorLimits<'_>) -> Result<FaultyCursor<'db>, Error> {
-        self.db.hostile.at("cursor-with")?;
-        FaultyCursor::new(self.db, self.open.as_ref(), limits)
-    }
-}
-
-impl Drop for FaultySession<'_> {
-    fn drop(&mut self) {
-        // The end of a session answers nothing.
-        let _ = self.db.hostile.at("session-close");
-    }
 }

@@ -3,7 +3,7 @@
 use kvdyno_abi::adapter::Opt;
 
 use crate::fault::Fault;
-use crate::hostile;
+use crate::{hidden, hostile};
 
 /// All of them, in the order in which the host gives their values. Numbers are within what a frame keeps in 32 bits.
 pub const OPTIONS: &[Opt] = &[
@@ -14,6 +14,7 @@ pub const OPTIONS: &[Opt] = &[
     Opt::choice(c"hook", c"none", hostile::HOOKS, c"the call in which the engine does something to its process"),
     Opt::choice(c"does", c"crash", hostile::DEEDS, c"what it does there, once, after so many calls as `after`"),
     Opt::bool(c"outside", false, c"keep something in shared memory, which only its destroy gives back"),
+    Opt::choice(c"hides", c"nowhere", hidden::LOCATIONS, c"where it keeps fill_limit bytes outside its folder"),
     Opt::integer(
         c"writes_first",
         c"0",

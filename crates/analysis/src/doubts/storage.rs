@@ -17,6 +17,15 @@ const COUNTED: [&str; 7] = ["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "raw
 /// The part of a database above which what was not on the storage yet when its trial was frozen is much.
 const MUCH_DIRTY: f64 = 0.1;
 
+/// Files outside a database's folder that are smaller are no doubt, KiB.
+const MUCH_OUTSIDE_KIB: u64 = 1024;
+
+/// The same as a part of the database's size.
+const MUCH_OUTSIDE: f64 = 0.1;
+
+/// Write buffers that a log-structured engine may fill before it waits for those that it stores.
+const WRITE_BUFFERS: u64 = 4;
+
 /// A load's values have random bytes in them that no compressor takes away, and the database has them all.
 pub(super) fn database_too_small(result: &TrialResult) -> Option<Doubt> {
     let (least, taken) = (least_stored(result)?, 1024 * result.space.db_kib);
@@ -78,6 +87,24 @@ pub(super) fn written_nowhere(result: &TrialResult) -> Option<Doubt> {
         os.write_bytes == Some(0) && os.fs_out_ops == 0 && os.device.as_ref().is_none_or(|it| it.write_bytes == 0);
     let acknowledged = result.user_bytes_written;
     (keeps && counted && nothing && acknowledged > 0).then_some(Doubt::WrittenNowhere { acknowledged })
+}
+
+/// An engine may have a log or temporary files elsewhere, which are small.
+pub(super) fn kept_in_files(result: &TrialResult) -> Option<Doubt> {
+    let outside = result.environment.outside.as_ref()?;
+    let (files_kib, db_kib) = (outside.files_kib, result.space.db_kib);
+    let is_much = files_kib >= MUCH_OUTSIDE_KIB && files_kib as f64 >= MUCH_OUTSIDE * db_kib as f64;
+    is_much.then(|| Doubt::KeptInFiles { files_kib, largest: outside.largest_file.clone().unwrap_or_default() })
+}
+
+/// Where the cache can hold all records, more memory is no advantage.
+pub(super) fn kept_in_memory(result: &TrialResult) -> Option<Doubt> {
+    let (workload, memory_kib) = (&result.workload, result.environment.outside.as_ref()?.memory_kib);
+    let volatile = result.audit.as_ref().is_some_and(|audit| audit.volatile);
+    let live = result.space.live_bytes.filter(|live| *live > workload.cache_bytes && !volatile)?;
+    let given = workload.cache_bytes + WRITE_BUFFERS * workload.write_buffer_bytes;
+    let (given_kib, live_kib) = (given / 1024, live / 1024);
+    (memory_kib > given_kib + live_kib / 2).then_some(Doubt::KeptInMemory { memory_kib, given_kib, live_kib })
 }
 
 /// A device of the database's own fails the trial instead.

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use kvdyno_model::{Arrival, Compression, Design, Durability};
 use kvdyno_results::{
-    AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, OsFacts, Phase, ReadBack, RoleOperations, WorkloadFacts,
+    AuditFacts, CpuAccount, CpuFacts, DesignFacts, Device, KeptOutside, OsFacts, Phase, ReadBack, RoleOperations,
+    WorkloadFacts,
 };
 
 use super::*;
@@ -99,6 +100,30 @@ fn a_database_smaller_than_its_values() {
     assert!(sentences(&load)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
     (load.workload.compression, load.space.db_kib) = (Compression::Lz4, 20_000);
     assert_eq!(sentences(&load), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_kept_outside_the_folder() {
+    let mut load = loaded();
+    load.space.live_bytes = Some(110 << 20);
+    (load.workload.cache_bytes, load.workload.write_buffer_bytes) = (64 << 20, 4 << 20);
+    let mut with = |memory_kib, files_kib, cache_mib: u64| {
+        let largest_file = (files_kib > 0).then(|| "/dev/hidden".into());
+        load.environment.outside = Some(KeptOutside { memory_kib, files_kib, largest_file });
+        load.workload.cache_bytes = cache_mib << 20;
+        sentences(&load)
+    };
+    assert_eq!(with(135 << 10, 11_999, 64), Vec::<String>::new());
+    let memory = "The engine used 138240 KiB of memory, where its cache and write buffers were to have 81920 KiB: it \
+                  may keep more of its 112640 KiB of records in memory than others.";
+    let files = "The engine had files of 12000 KiB open outside its database's folder, the largest /dev/hidden: they \
+                 are not in the size of the database, and need not be on its storage.";
+    assert_eq!(with(135 << 10, 12_000, 64), [files]);
+    assert_eq!(with((136 << 10) + 1, 0, 64), [memory.replace("138240", "139265")]);
+    assert_eq!(with(1 << 30, 0, 110), Vec::<String>::new(), "the cache holds all");
+    load.space.db_kib = 4000;
+    load.environment.outside = Some(KeptOutside { files_kib: 1023, ..KeptOutside::default() });
+    assert!(!sentences(&load).iter().any(|sentence| sentence.contains("outside")), "small files");
 }
 
 #[test]

@@ -11,11 +11,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use kvdyno_conformance::{CheckOutcome, Effort, KnownOfEngines, Subject, Suite, checks, child};
 use kvdyno_engine::inspect::Request;
 use kvdyno_environment::ownership::OwnedFolder;
+use kvdyno_environment::random_bits;
 use kvdyno_model::text::counted_as;
 use kvdyno_model::{EngineName, did_you_mean};
 use kvdyno_plan::inspection;
@@ -39,8 +40,8 @@ pub fn run(arguments: CheckArguments) -> Result<(), Error> {
     known(&arguments.known)?;
     let list = KnownOfEngines::list()
         .map_err(|error| Error::io("cannot read the list of known failures")(io::Error::other(error.clone())))?;
-    let effort =
-        Effort { patience: arguments.timeout.0, kills: arguments.kills, seed: arguments.seed.unwrap_or_else(any_seed) };
+    let seed = arguments.seed.map_or_else(any_seed, Ok)?;
+    let effort = Effort { patience: arguments.timeout.0, kills: arguments.kills, seed };
     let mut subjects = Vec::new();
     let mut missing = Vec::new();
     for engine in &arguments.engines {
@@ -92,9 +93,8 @@ fn said_of(effort: Effort) -> String {
 }
 
 /// Another seed each time, short enough to be typed.
-fn any_seed() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 16) % 1_000_000_000
+fn any_seed() -> Result<u64, Error> {
+    Ok(random_bits().map_err(Error::io("cannot draw a seed"))? % 1_000_000_000)
 }
 
 /// Names the checks that failed and those that are flaky, even if there are no more flaky ones than allowed.

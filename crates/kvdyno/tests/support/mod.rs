@@ -47,7 +47,15 @@ struct LabFolders {
     home: TempDir,
     /// `KVDYNO_ENGINES`.
     engines: OsString,
+    installed: Installed,
     register: Rc<LabRegister>,
+}
+
+/// Whether commands see the engines that the user has installed, which differ from machine to machine.
+#[derive(Clone, Copy)]
+enum Installed {
+    Hidden,
+    Seen,
 }
 
 /// The register of what the commands of a lab make (`KVDYNO_REGISTER`). Nobody else's `kvdyno clean` knows
@@ -100,26 +108,31 @@ impl Drop for LabFolders {
 impl Lab {
     /// With every adapter but a usable null engine: what the driver costs is then not measured, which takes a second.
     pub fn new() -> Lab {
-        Lab::with_register(LabRegister::new(), false)
+        Lab::with_register(LabRegister::new(), false, Installed::Hidden)
+    }
+
+    /// The same with the engines that the user has installed.
+    pub fn with_installed() -> Lab {
+        Lab::with_register(LabRegister::new(), false, Installed::Seen)
     }
 
     /// With the null engine too.
     pub fn with_null() -> Lab {
-        Lab::with_register(LabRegister::new(), true)
+        Lab::with_register(LabRegister::new(), true, Installed::Hidden)
     }
 
     /// Another lab with the same register: what is left of one is known to the other.
     pub fn another(&self) -> Lab {
-        Lab::with_register(Rc::clone(&self.0.register), false)
+        Lab::with_register(Rc::clone(&self.0.register), false, Installed::Hidden)
     }
 
-    fn with_register(register: Rc<LabRegister>, null: bool) -> Lab {
+    fn with_register(register: Rc<LabRegister>, null: bool, installed: Installed) -> Lab {
         let mut folders = vec![adapters()];
         if !null {
             folders.insert(0, register.without_null());
         }
         let engines = std::env::join_paths(folders).unwrap();
-        Lab(Rc::new(LabFolders { home: TempDir::new().unwrap(), engines, register }))
+        Lab(Rc::new(LabFolders { home: TempDir::new().unwrap(), engines, installed, register }))
     }
 
     /// A file or folder of the lab.
@@ -144,9 +157,12 @@ impl Lab {
             .current_dir(self.path(""))
             .env("KVDYNO_ENGINES", &self.0.engines)
             .env("KVDYNO_REGISTER", self.register())
-            .env("XDG_DATA_HOME", "/nowhere")
             .env("NO_COLOR", "1")
             .env("LC_ALL", "C.UTF-8");
+        match self.0.installed {
+            Installed::Hidden => command.env("XDG_DATA_HOME", "/nowhere"),
+            Installed::Seen => &mut command,
+        };
         command
     }
 

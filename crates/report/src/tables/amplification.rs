@@ -2,7 +2,7 @@
 
 use kvdyno_results::Phase;
 
-use super::fields::{ENGINE, Field, WORKLOAD};
+use super::fields::{ENGINE, FLUSHES, Field, WORKLOAD, has_commits};
 use super::run::{by_engine, grouped};
 use crate::figures::amplification::{AMPLIFICATION, COUNTERS};
 use crate::figures::declared::KINDS;
@@ -29,7 +29,9 @@ fn figures(cells: &[&StudyCell<'_>]) -> impl Iterator<Item = Field> {
     // The size of a database that is all data says it already.
     let is_mixed = |cell: &&StudyCell<'_>| KINDS[1..].iter().any(|kind| kind.median(cell).is_some_and(|kib| kib > 0.0));
     let kinds = KINDS.into_iter().filter(move |_| cells.iter().any(is_mixed));
-    AMPLIFICATION.into_iter().chain(kinds).chain(counted).map(|figure| Field::figure(figure, ColumnGroup::Rates))
+    let flushes = cells.iter().any(|cell| has_commits(cell)).then_some(FLUSHES);
+    let figures = AMPLIFICATION.into_iter().chain(kinds).chain(counted);
+    figures.map(|figure| Field::figure(figure, ColumnGroup::Rates)).chain(flushes)
 }
 
 fn is_known(cells: &[&StudyCell<'_>]) -> bool {
@@ -44,8 +46,14 @@ fn noted(mut grid: Grid) -> Grid {
     if grid.columns.iter().any(|column| COUNTERS.iter().any(|figure| figure.head == column.head)) {
         grid.notes.push(TableNote::Words(OF_THE_ENGINE.to_owned()));
     }
+    if grid.columns.iter().any(|column| column.head == FLUSHES.head) {
+        grid.notes.push(TableNote::Words(OF_FLUSHES.to_owned()));
+    }
     grid
 }
+
+const OF_FLUSHES: &str = "flushes/commit: flushes of the device's write cache, by whomever, for each commit that was \
+                          acknowledged as durable; not checked: the device does not count them, or trials share it.";
 
 const OF_THE_ENGINE: &str = "flushed, compacted, stalled: by the engine's own counters, in the measured part.";
 
@@ -56,3 +64,56 @@ const NOTE: &str = "Bytes for each byte of keys and values, from opening the dat
                     read and write calls; if the engine maps its files, pages read in and pages made dirty. amp.: on \
                     the database's own device; where it has none, what the kernel charged to the worker. space, \
                     apparent: blocks and lengths of the files for each byte of the records in them.";
+
+#[cfg(test)]
+mod tests {
+    use kvdyno_experiment::Experiment;
+    use kvdyno_model::Durability;
+    use kvdyno_results::{ClientKind, Device, OpKind, Space, TrialKey, TrialResult};
+
+    use super::*;
+    use crate::study::Contents;
+    use crate::testing::result;
+
+    /// 1000 puts at a durability, and what the device counted.
+    fn wrote(engine: &str, durability: Durability, flushes: Option<u64>) -> TrialResult {
+        let trial = TrialKey {
+            number: 1,
+            engine: engine.into(),
+            variant: String::new(),
+            phase: Phase::Run,
+            workload: "overwrite".into(),
+            readers: 1,
+            writers: 0,
+            clients: ClientKind::Threads,
+            repeat: 1,
+        };
+        let mut result = result(trial, 100.0);
+        result.operations[0].kind = OpKind::Put;
+        result.workload.durability = durability;
+        result.space = Space { db_kib: 100, live_bytes: Some(51_200), ..Space::default() };
+        result.os.device = Some(Device { flushes, ..Device::default() });
+        result
+    }
+
+    fn flushes(results: Vec<TrialResult>) -> Vec<String> {
+        let engines: Vec<String> = results.iter().map(|result| format!("{:?}", result.trial.engine)).collect();
+        let experiment = Experiment::parse(&format!("engines = [{}]", engines.join(", "))).unwrap();
+        let contents = Contents::made_up(experiment, results);
+        let study = Study::of(&contents).unwrap();
+        let grid = run_amplification(&study, "overwrite").unwrap();
+        let Some(column) = grid.columns.iter().position(|column| column.head == "flushes/commit") else {
+            return Vec::new();
+        };
+        assert!(grid.notes.iter().any(|note| matches!(note, TableNote::Words(words) if words == OF_FLUSHES)));
+        grid.rows.iter().map(|row| row.cells[column].content.to_string()).collect()
+    }
+
+    #[test]
+    fn commits_that_no_flushes_tell_of_are_not_checked() {
+        use Durability::{Commit, Process};
+        assert!(flushes(vec![wrote("lmdb", Process, Some(7))]).is_empty());
+        let told = flushes(vec![wrote("lmdb", Commit, Some(1010)), wrote("bdb", Commit, None)]);
+        assert_eq!(told, ["1.01", "not checked"]);
+    }
+}

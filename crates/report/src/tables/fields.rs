@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use kvdyno_analysis::{CellLatency, Estimate, is_marked};
+use kvdyno_model::text::three_digits;
 use kvdyno_results::{Percentile, Side};
 
 use crate::figures::{Figure, Unit, declared};
@@ -105,6 +106,28 @@ pub(super) const LOAD_THREADS: Field = Field::name("threads", true, |cell| cell.
 pub(super) const CLIENTS: Field = Field::name("clients", true, |cell| cell.key.writers.to_string());
 /// The threads in words, for tables in which both numbers vary.
 pub(super) const THREADS: Field = Field::name("threads", false, |cell| threads(cell.key.readers, cell.key.writers));
+
+/// Flushes of the device for each commit.
+pub(super) const FLUSHES: Field = Field {
+    head: Cow::Borrowed("flushes/commit"),
+    is_number: true,
+    group: ColumnGroup::Rates,
+    source: Source::Words(flushes),
+};
+
+/// Whether a cell has commits that were acknowledged as durable.
+pub(super) fn has_commits(cell: &StudyCell<'_>) -> bool {
+    cell.finished.iter().any(|result| result.promised_commits().is_some())
+}
+
+fn flushes(cell: &StudyCell<'_>) -> String {
+    let for_each = cell.median(|result| result.commits().map(|it| it.flushes as f64 / it.commits as f64));
+    match for_each {
+        Some(flushes) => three_digits(flushes),
+        None if has_commits(cell) => "not checked".to_owned(),
+        None => "–".to_owned(),
+    }
+}
 
 /// The percentiles of a table that is too narrow for all.
 const MAIN_PERCENTILES: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P99_9];

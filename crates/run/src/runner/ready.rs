@@ -158,6 +158,7 @@ impl<'a> Runner<'a> {
             load,
             database: slot.database(),
             ledger: &ledger,
+            value_seed: self.value_seed,
             contents: slot.contents(),
             folder: &folder,
             register: &self.register,

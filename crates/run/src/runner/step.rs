@@ -216,6 +216,7 @@ impl<'a> Runner<'a> {
             create: one.create,
             copied_from: self.copied_from(one.planned),
             ledger: &one.ledger,
+            value_seed: self.value_seed,
             contents: one.contents,
             folder: &one.folder,
             stop: self.stop,

@@ -40,6 +40,7 @@ pub struct TrialContext<'a> {
     /// The copy that its database is.
     pub copied_from: Option<DatabaseCopy>,
     pub ledger: &'a LedgerMemory,
+    pub value_seed: u64,
     pub contents: KnownContents,
     pub folder: &'a Path,
     pub stop: &'a Stop,

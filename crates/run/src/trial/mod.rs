@@ -154,6 +154,7 @@ impl<'a> PreparedTrial<'a> {
         fs::create_dir_all(&work).map_err(|cause| named(&work, &cause))?;
         let clock = TrialClock::begin();
         let shared = SharedMemory::create(context.planned.workload.roles().len())?;
+        shared.control().set_value_seed(context.value_seed);
         let reports = Reports::none_in(context)?;
         let mut logs = WorkerLogs::default();
         settle(&context.database)?;

@@ -18,10 +18,11 @@ use crate::worker::{WorkerError, choose, hints};
 /// # Errors
 /// If it cannot even begin. Later failures are in the report.
 pub fn run(spec: &Path) -> Result<(), WorkerError> {
-    let spec: AuditSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
+    let mut spec: AuditSpec = serde_json::from_slice(&std::fs::read(spec)?)?;
     // SAFETY: the parent made both for this process, and nothing else here uses these numbers.
     let (shared, ledger) =
         unsafe { (SharedMemory::inherit(spec.trial.shared_fd, 1)?, LedgerMemory::inherit(spec.trial.ledger_fd)?) };
+    spec.trial.workload.parameters.data.value_seed = shared.control().value_seed();
     let mut report = AuditReport::default();
     if let Err(failure) = read_back(&spec, &shared, &ledger, &mut report) {
         report.failure = Some(failure);

@@ -31,8 +31,10 @@ pub struct Data {
     pub value_sizes: Option<ValueSizes>,
     /// The part of a value that a compressor can take away, 0 to 1.
     pub compressibility: f64,
-    /// The seed of values.
-    pub seed: u64,
+    /// The seed of values. An engine that knew it could make up the values of its keys. So it is in no specification:
+    /// the parent leaves it in [`crate::shared::Control`].
+    #[serde(skip)]
+    pub value_seed: u64,
     /// The spelling of numbers, for a workload whose records are numbers.
     #[serde(default)]
     pub spelling: Spelling,
@@ -50,7 +52,7 @@ impl Data {
             value_size: 100,
             value_sizes: None,
             compressibility: 0.5,
-            seed: 1,
+            value_seed: 0,
             spelling: Spelling::Plain,
         }
     }
@@ -66,8 +68,8 @@ impl Data {
     /// The values of the records.
     pub fn values(&self) -> Values {
         match &self.value_sizes {
-            Some(sizes) => Values::varied(sizes.clone(), self.compressibility, self.seed),
-            None => Values::new(self.value_size, self.compressibility, self.seed),
+            Some(sizes) => Values::varied(sizes.clone(), self.compressibility, self.value_seed),
+            None => Values::new(self.value_size, self.compressibility, self.value_seed),
         }
     }
 

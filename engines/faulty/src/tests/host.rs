@@ -85,6 +85,7 @@ impl Db {
             abi::OptionValue { text: c"none".as_ptr() },
             abi::OptionValue { text: c"crash".as_ptr() },
             abi::OptionValue { integer: 0 },
+            abi::OptionValue { text: c"nowhere".as_ptr() },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
