@@ -232,6 +232,21 @@ fn storage_that_is_almost_full() {
     small.is_empty();
 }
 
+/// Keys and values of a load and its copy are 68 MB. LMDB has one record in each page, so the load alone takes 98 MB.
+#[test]
+fn a_copy_that_finds_no_space_costs_its_own_trials() {
+    let copied = Lab::new().compare(["lmdb"]).workload("readrandom").operations(1000).with("database", "snapshot");
+    let copied = copied.with("records", 24_000).with("value-size", 1400).with("readers", "1,2").with("dir", "small");
+    let Some(small) = SmallFilesystem::mount(copied.lab(), "small") else { return };
+    let ran = copied.file("lab.min_free", "64KiB").run();
+    ran.exits(1).is_whole();
+    ran.trial("lmdb", "load").finished();
+    for trial in ran.trials("lmdb", "readrandom") {
+        trial.failed("no-space", "a copy of the loaded database: No space left on device");
+    }
+    small.is_empty();
+}
+
 // ---- no fault, but a nuisance
 
 /// More than a pipe holds, on both streams of the worker: none of it gets among what kvdyno prints.

@@ -13,8 +13,10 @@ use crate::TormentArguments;
 use crate::kills::TormentedRun;
 use crate::summary::TormentLine;
 
-/// Sizes of the filesystem, MiB: from one that the loads of both engines just fit into.
-const SIZES_MIB: std::ops::Range<u64> = 80..200;
+/// Sizes of the filesystem, MiB, from one in which the program takes the space for enough.
+const SIZES_MIB: std::ops::Range<u64> = 64..112;
+/// The same with a copy of each load.
+const SIZES_WITH_COPIES_MIB: std::ops::Range<u64> = 108..156;
 
 /// The experiment: two engines with 20 MB of values each, in slices or on copies of their loads.
 fn file(storage: &Path, is_copied: bool) -> String {
@@ -24,7 +26,7 @@ fn file(storage: &Path, is_copied: bool) -> String {
          [settings]\ncache = \"16MiB\"\nwrite_buffer = \"4MiB\"\n\
          [[run]]\nworkload = \"overwrite\"\nreaders = [1, 2]\nduration = \"500ms\"\nwarmup = \"0s\"\n\
          [[run]]\nworkload = \"readwhilewriting\"\nreaders = [1, 2]\nduration = \"500ms\"\nwarmup = \"0s\"\n\
-         [lab]\nrepeat = 2\nmin_free = \"4MiB\"\ndatabase = \"{database}\"\ndir = {:?}\n",
+         [lab]\nrepeat = 1\nmin_free = \"4MiB\"\ndatabase = \"{database}\"\ndir = {:?}\n",
         storage.to_string_lossy()
     )
 }
@@ -37,10 +39,12 @@ pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Tormen
     let (mut lacked, mut results, mut misses) = (0, 0, Vec::new());
     for number in 0..arguments.full {
         let mut random = Stream::new(subseed(arguments.seed, &[number, 4]));
-        let size_mib = SIZES_MIB.start + random.below(SIZES_MIB.end - SIZES_MIB.start);
+        let is_copied = number % 2 == 1;
+        let sizes = if is_copied { SIZES_WITH_COPIES_MIB } else { SIZES_MIB };
+        let size_mib = sizes.start + random.below(sizes.end - sizes.start);
         let run = TormentedRun::empty(kvdyno)?;
         let storage = SharedStorage::mount(run.home(), size_mib)?;
-        run.write(&file(&storage.point, number % 2 == 1))?;
+        run.write(&file(&storage.point, is_copied))?;
         let status = run.ends()?;
         drop(storage);
         if !matches!(status.and_then(|status| status.code()), Some(0 | 1)) {

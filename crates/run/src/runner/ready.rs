@@ -9,7 +9,7 @@ use kvdyno_environment::storage::CopyWay;
 use kvdyno_model::{Audit, DatabaseOrigin};
 use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::design::StepDesign;
-use kvdyno_results::{Phase, TrialOutcome, TrialResult};
+use kvdyno_results::{Failure, FailureKind, Phase, TrialOutcome, TrialResult};
 
 use super::{RunError, Runner, failed};
 use crate::audit::{self, Audited, ProcessAudit};
@@ -32,6 +32,13 @@ enum Reloaded {
     Interrupted,
 }
 
+enum Copied {
+    Done,
+    /// The storage is too full for the copy; why, in words.
+    NoSpace(String),
+    Interrupted,
+}
+
 impl<'a> Runner<'a> {
     /// Makes the database of a trial ready.
     pub(super) fn prepared(
@@ -46,20 +53,29 @@ impl<'a> Runner<'a> {
             }),
         );
         if planned.key.phase == Phase::Run && !self.unusable.contains_key(&planned.origin) {
-            let goes_on = match planned.copied {
+            let copied = match planned.copied {
                 true => self.copied(planned, &mut notes, progress)?,
-                false => self.loaded(planned, &mut notes, progress)?,
+                false if self.loaded(planned, &mut notes, progress)? => Copied::Done,
+                false => Copied::Interrupted,
             };
-            if !goes_on {
-                return Ok(Readiness::Interrupted);
+            match copied {
+                Copied::Done => {}
+                Copied::NoSpace(reason) => return self.left_out(planned, FailureKind::NoSpace, reason),
+                Copied::Interrupted => return Ok(Readiness::Interrupted),
             }
         }
-        if let Some(reason) = self.unusable.get(&planned.origin) {
-            let result = trial::not_run(planned, self.setup(planned), self.request(planned), reason.clone());
-            self.save(&result)?;
-            return Ok(Readiness::Unusable(Box::new(result)));
+        match self.unusable.get(&planned.origin) {
+            Some(reason) => self.left_out(planned, FailureKind::NotRun, reason.clone()),
+            None => Ok(Readiness::Ready(notes)),
         }
-        Ok(Readiness::Ready(notes))
+    }
+
+    /// Saves the result of a trial that cannot be started.
+    fn left_out(&self, planned: &PlannedTrial, kind: FailureKind, reason: String) -> Result<Readiness, RunError> {
+        let failure = Failure { kind, reason };
+        let result = trial::not_run(planned, self.setup(planned), self.request(planned), failure);
+        self.save(&result)?;
+        Ok(Readiness::Unusable(Box::new(result)))
     }
 
     /// Makes sure that a trial's database is loaded, and no trial was left in the middle: else it is loaded again, or
@@ -99,29 +115,29 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    /// Makes a run's database a copy of the loaded one, if that can be used. False if the user interrupted.
+    /// Makes a run's database a copy of the loaded one, if that can be used.
     fn copied(
         &mut self,
         planned: &PlannedTrial,
         notes: &mut Vec<String>,
         progress: &mut dyn Progress,
-    ) -> Result<bool, RunError> {
+    ) -> Result<Copied, RunError> {
         let Some(load) = self.load_of(planned) else {
             self.unusable.insert(planned.origin, "the plan has no load for it".to_owned());
-            return Ok(true);
+            return Ok(Copied::Done);
         };
         if !self.loaded(load, notes, progress)? || !self.audit(load, &self.slot(load), progress)? {
-            return Ok(false);
+            return Ok(Copied::Interrupted);
         }
         if self.unusable.contains_key(&planned.origin) {
-            return Ok(true);
+            return Ok(Copied::Done);
         }
         let slot = self.slot(planned);
         let what = || format!("cannot make {} a copy of the loaded database", slot.database().display());
         // Reading leaves a database unchanged, so its copy is kept. With `snapshot` a new copy is made all the same.
         let is_kept = self.checked.experiment.lab.database != DatabaseOrigin::Snapshot;
         if is_kept && slot.is_clean().or_else(failed(what()))? && !slot.was_written() {
-            return Ok(true);
+            return Ok(Copied::Done);
         }
         let complaint = slot.prepare(self.destroy(planned)).or_else(failed(what()))?;
         complaint.into_iter().for_each(|complaint| progress.note(&complaint));
@@ -130,7 +146,16 @@ impl<'a> Runner<'a> {
             CacheState::Dropped => CopyWay::Blocks,
             CacheState::Warm => CopyWay::Bytes,
         };
-        slot.copy_from(&self.slot(load), way, &|| !self.stop.is_requested()).or_else(failed(what()))
+        match slot.copy_from(&self.slot(load), way, &|| !self.stop.is_requested()) {
+            Ok(true) => Ok(Copied::Done),
+            Ok(false) => Ok(Copied::Interrupted),
+            Err(cause) if matches!(cause.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                // The part that was copied takes no space from the others.
+                slot.prepare(self.destroy(planned)).or_else(failed(what()))?;
+                Ok(Copied::NoSpace(format!("{}: {cause}", what())))
+            }
+            Err(cause) => failed(what())(cause),
+        }
     }
 
     /// Reads back in a fresh process what the trials on a database wrote, if that is still to be done. Trials with lost

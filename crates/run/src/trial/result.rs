@@ -428,9 +428,9 @@ pub(crate) fn last_words(log: &Path) -> String {
 }
 
 /// A result for a trial that was not started.
-pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, reason: String) -> TrialResult {
+pub fn not_run(planned: &PlannedTrial, setup: &Setup, request: TrialRequest, failure: Failure) -> TrialResult {
     let TrialRequest { experiment, workload } = request;
-    let outcome = TrialOutcome::Failed(Failure { kind: FailureKind::NotRun, reason });
+    let outcome = TrialOutcome::Failed(failure);
     let result = TrialResult::without_figures(planned.key.clone(), setup.facts(&planned.key), workload, outcome);
     TrialResult { experiment, started: Timestamp::now(), ..result }
 }

@@ -115,7 +115,8 @@ fn ended(result: Option<TrialResult>, contents: KnownContents) -> Ended {
 
 /// A trial that took a second.
 fn result(context: &TrialContext<'_>, outcome: TrialOutcome) -> TrialResult {
-    let blank = not_run(context.planned, context.setup, context.request.clone(), String::new());
+    let failure = Failure { kind: FailureKind::NotRun, reason: String::new() };
+    let blank = not_run(context.planned, context.setup, context.request.clone(), failure);
     let audit = (context.planned.key.writers > 0).then(AuditFacts::default);
     let os = OsFacts { wall_s: 1.0, ..OsFacts::default() };
     TrialResult { outcome, audit, os, copied_from: context.copied_from, notes: context.notes.clone(), ..blank }
