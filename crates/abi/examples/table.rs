@@ -1,10 +1,10 @@
-//! A sorted table in memory, written to a file when it is closed: the smallest engine that keeps its data.
+//! A sorted table in memory, with a log of its writes: the smallest engine that keeps its data.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{Read, Write};
 use std::ops::Bound::{Excluded, Included, Unbounded};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, RwLock};
 
 use kvdyno_abi::prelude::*;
@@ -14,14 +14,14 @@ type Bytes = Arc<[u8]>;
 /// An open database.
 struct Table {
     records: RwLock<BTreeMap<Bytes, Bytes>>,
-    file: PathBuf,
+    log: File,
 }
 
 impl Engine for Table {
     const DESCRIPTION: Description = Description {
         capabilities: CAN_DELETE | CAN_SCAN | CAN_SCAN_REVERSE,
-        durabilities: bits(&[DURABILITY_NONE]),
-        ..Description::new(c"table", c"a sorted table in memory, written at close")
+        durabilities: bits(&[DURABILITY_PROCESS]),
+        ..Description::new(c"table", c"a sorted table in memory, with a log")
     };
     /// For an engine that is built in: `probe` answers it, and a library of the user's is refused.
     const BUILT_IN: Option<&'static str> = Some("0.1.0");
@@ -29,25 +29,24 @@ impl Engine for Table {
 
     /// Each setting in the engine's words, or `Err(Error::unsupported(…))`.
     fn settings(_config: &Config, list: &mut Listing) -> Result<(), Error> {
-        list.say("durability", "file", "written at close");
+        list.say("durability", "log", "each write goes to the OS at once, and is synced at close");
         list.say("cache", "table", "the setting bounds nothing: all records are in memory");
-        list.say("write_buffer", "table", "the setting bounds nothing: all records are in memory");
-        list.say("compression", "file", "none");
+        list.say("write_buffer", "log", "the setting bounds nothing: no write waits");
+        list.say("compression", "log", "none");
+        list.say("files", "log", "table.data");
         Ok(())
     }
 
     fn open(folder: &Path, config: &Config) -> Result<Self, Error> {
-        let table = Self { records: RwLock::default(), file: folder.join("table.data") };
-        if config.create() {
-            table.save()?
-        } else {
-            table.load()?
-        }
+        let log =
+            File::options().read(true).append(true).create_new(config.create()).open(folder.join("table.data"))?;
+        let table = Self { records: RwLock::default(), log };
+        table.replay()?;
         Ok(table)
     }
 
     fn close(self) -> Result<(), Error> {
-        self.save()
+        Ok(self.log.sync_all()?)
     }
 
     fn session(&self, _host: Host) -> Result<TableSession<'_>, Error> {
@@ -56,32 +55,49 @@ impl Engine for Table {
 }
 
 impl Table {
-    /// Writes a new file, and puts it in the old one's place only when it is whole and on the storage.
-    fn save(&self) -> Result<(), Error> {
-        let new = self.file.with_extension("new");
-        let mut file = BufWriter::new(File::create(&new)?);
-        for bytes in self.records.read().map_err(Error::new)?.iter().flat_map(|(key, value)| [key, value]) {
-            file.write_all(&(bytes.len() as u64).to_le_bytes())?;
-            file.write_all(bytes)?;
+    /// Logs a put or a removal, does it, and says whether the key was there.
+    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<bool, Error> {
+        let mut records = self.records.write().map_err(Error::new)?;
+        let sizes = [key.len() as u64, value.map_or(REMOVED, |value| value.len() as u64)].map(u64::to_le_bytes);
+        let end = self.log.metadata()?.len();
+        if let Err(error) = (&self.log).write_all(&[&sizes.concat(), key, value.unwrap_or_default()].concat()) {
+            self.log.set_len(end)?;
+            return Err(error.into());
         }
-        file.into_inner().map_err(|error| Error::from(error.into_error()))?.sync_all()?;
-        Ok(fs::rename(new, &self.file)?)
+        Ok(match value {
+            Some(value) => records.insert(key.into(), value.into()),
+            None => records.remove(key),
+        }
+        .is_some())
     }
 
-    fn load(&self) -> Result<(), Error> {
-        let (text, mut records) = (fs::read(&self.file)?, self.records.write().map_err(Error::new)?);
+    /// Does what is logged, and cuts off an incomplete write.
+    fn replay(&self) -> Result<(), Error> {
+        let (mut text, mut records) = (Vec::new(), self.records.write().map_err(Error::new)?);
+        (&self.log).read_to_end(&mut text)?;
         let mut rest = &text[..];
-        let mut field = || -> Option<Bytes> {
-            let (size, more) = rest.split_first_chunk()?;
-            let (bytes, more) = more.split_at_checked(u64::from_le_bytes(*size) as usize)?;
-            rest = more;
-            Some(bytes.into())
-        };
-        while let (Some(key), Some(value)) = (field(), field()) {
-            records.insert(key, value);
+        while let Some((key, value)) = entry(&mut rest) {
+            match value {
+                Some(value) => records.insert(key.into(), value.into()),
+                None => records.remove(key),
+            };
         }
-        if rest.is_empty() { Ok(()) } else { Err(Error::new(format_args!("{} is damaged", self.file.display()))) }
+        Ok(self.log.set_len((text.len() - rest.len()) as u64)?)
     }
+}
+
+/// The logged size of a removed value.
+const REMOVED: u64 = u64::MAX;
+
+/// Key and value of the next write; nothing if it is incomplete.
+fn entry<'l>(rest: &mut &'l [u8]) -> Option<(&'l [u8], Option<&'l [u8]>)> {
+    let mut log = *rest;
+    let mut size = || Some(u64::from_le_bytes(log.split_off(..8)?.try_into().ok()?));
+    let (key, value) = (size()?, size()?);
+    let key = log.split_off(..key as usize)?;
+    let value = if value == REMOVED { None } else { Some(log.split_off(..value as usize)?) };
+    *rest = log;
+    Some((key, value))
 }
 
 /// A thread's access, with the value that the last `get` lent out. It may borrow from its database.
@@ -99,12 +115,11 @@ impl<'db> Session for TableSession<'db> {
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.table.records.write().map_err(Error::new)?.insert(key.into(), value.into());
-        Ok(())
+        self.table.write(key, Some(value)).map(|_| ())
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<bool, Error> {
-        Ok(self.table.records.write().map_err(Error::new)?.remove(key).is_some())
+        self.table.write(key, None)
     }
 
     fn cursor(&mut self) -> Result<TableCursor<'db>, Error> {

@@ -14,6 +14,7 @@ use kvdyno_engine::{
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{During, Finding};
+use crate::progress;
 use crate::records::Records;
 use crate::subject::Subject;
 
@@ -56,6 +57,8 @@ pub(crate) const STEP_MARK: &str = "kvdyno: ";
 pub(crate) const STEP: &str = "step";
 /// The file in a check's folder with a remark beside its verdict.
 pub(crate) const REMARK: &str = "remark";
+/// The file in a check's folder with the number of its kills.
+pub(crate) const KILLS: &str = "kills";
 /// Prefix of the names of a check's databases.
 pub(crate) const DATABASE: &str = "database-";
 /// The file in a check's folder that says that the engine may keep something outside of its databases' folders.
@@ -69,6 +72,7 @@ impl Bench {
         effort: Effort,
         relaunch: Relaunch,
     ) -> Result<Bench, Finding> {
+        progress::begin(&folder);
         let choice = subject.choose()?;
         if choice.adapter().table().destroy.is_some() {
             fs::write(folder.join(DESTROYS), "")?;
@@ -119,6 +123,12 @@ impl Bench {
     pub fn remark(&self, what: &str) {
         // As above.
         let _ = fs::write(self.folder.join(REMARK), what);
+    }
+
+    /// Leaves the number of processes that were killed.
+    pub fn killed(&self, number: u32) {
+        // As above.
+        let _ = fs::write(self.folder.join(KILLS), number.to_string());
     }
 
     /// The settings that a check opens databases with if it has no reason for others: a write buffer that little data
@@ -200,7 +210,9 @@ impl DatabaseLocation<'_> {
     /// # Errors
     /// The engine's error.
     pub fn create(&self) -> Result<Database, EngineError> {
-        Database::open(self.choice, &self.lab, &self.hints, &self.folder, true)
+        let created = Database::open(self.choice, &self.lab, &self.hints, &self.folder, true);
+        progress::answered();
+        created
     }
 
     /// Opens the database that is there.
@@ -208,7 +220,9 @@ impl DatabaseLocation<'_> {
     /// # Errors
     /// The engine's error.
     pub fn open(&self) -> Result<Database, EngineError> {
-        Database::open(self.choice, &self.lab, &self.hints, &self.folder, false)
+        let opened = Database::open(self.choice, &self.lab, &self.hints, &self.folder, false);
+        progress::answered();
+        opened
     }
 
     /// Works on the database after making it, and closes it.
@@ -240,7 +254,9 @@ pub fn session(database: &Database) -> Result<Session<'_>, Finding> {
         return Err(Finding::NotApplicable(reason.to_owned()));
     }
     // SAFETY: the host is static and nobody writes to it; `recall` takes no context.
-    unsafe { database.session(&raw const HOST.0) }.during("opening a session")
+    let opened = unsafe { database.session(&raw const HOST.0) };
+    progress::answered();
+    opened.during("opening a session")
 }
 
 struct SharedHost(Host);

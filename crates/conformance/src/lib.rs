@@ -15,6 +15,7 @@ mod finding;
 mod flushed_device;
 mod known;
 mod process;
+mod progress;
 mod reader;
 mod records;
 mod refused;

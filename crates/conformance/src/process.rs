@@ -1,7 +1,7 @@
 //! The processes that checks run in.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, Effort, Relaunch, STEP, STEP_MARK};
 use crate::finding::{CheckVerdict, Finding, wrong};
+use crate::progress::{self, Seen};
 use crate::reader::ReaderTask;
 use crate::refused::RefusedTask;
 use crate::subject::Subject;
@@ -62,6 +63,7 @@ impl Task {
     /// Starts a process for it in a new folder.
     pub fn start(&self, relaunch: Relaunch) -> io::Result<Running> {
         fs::create_dir_all(&self.folder)?;
+        progress::prepare(&self.folder)?;
         let mut command = relaunch(&serde_json::to_string(self)?)?;
         let noise = fs::File::options().create(true).append(true).open(&self.log)?;
         let said_before = noise.metadata()?.len();
@@ -70,6 +72,10 @@ impl Task {
         Ok(Running { worker, folder: self.folder.clone(), log: self.log.clone(), said_before })
     }
 }
+
+/// How often a process is looked at, and how often the log is told.
+const LOOKED_AT: Duration = Duration::from_secs(1);
+const NOTED: Duration = Duration::from_secs(10);
 
 /// A process that was started for a task. Dropping it kills it.
 #[derive(Debug)]
@@ -83,15 +89,29 @@ pub(crate) struct Running {
 
 impl Running {
     /// Waits for its end, but not longer than `patience`, and says what came of it.
-    pub fn verdict(mut self, patience: Duration) -> io::Result<CheckVerdict> {
-        let until = Instant::now() + patience;
+    pub fn verdict(self, patience: Duration) -> io::Result<CheckVerdict> {
+        self.verdict_watched(patience, |_| ())
+    }
+
+    /// The same. How far it has come is put into the log from time to time, and handed to `watch` each second.
+    pub fn verdict_watched(mut self, patience: Duration, mut watch: impl FnMut(&str)) -> io::Result<CheckVerdict> {
+        let (started, mut seen) = (Instant::now(), Seen::nothing());
+        let (until, mut noted) = (started + patience, started);
         loop {
-            self.worker.wait_event(until.saturating_duration_since(Instant::now()))?;
+            self.worker.wait_event(until.saturating_duration_since(Instant::now()).min(LOOKED_AT))?;
             if let Some(finished) = self.worker.try_finish()? {
                 return Ok(self.judge(&finished.exit));
             }
+            seen.look(&self.folder);
             if Instant::now() >= until {
-                return Ok(CheckVerdict::Failed(format!("no end after {}{}", TimeSpan::<1>(patience), self.doing())));
+                let (time, doing, told) = (TimeSpan::<1>(patience), self.doing(), seen.told());
+                return Ok(CheckVerdict::Failed(format!("no end after {time}{doing}; {told}")));
+            }
+            let progress = format!("after {} s: {}", started.elapsed().as_secs(), seen.told());
+            watch(&progress);
+            if noted.elapsed() >= NOTED {
+                noted = Instant::now();
+                writeln!(fs::File::options().append(true).open(&self.log)?, "{STEP_MARK}{progress}")?;
             }
         }
     }

@@ -7,6 +7,7 @@ use kvdyno_dataset::{ValueFault, Values};
 use kvdyno_engine::{Answer, EngineError, Session, abi};
 
 use crate::finding::{During, Finding, ensure, wrong};
+use crate::progress::answered;
 
 /// Keys in the order of their ids, and values that contain their id and version.
 #[derive(Clone, Debug)]
@@ -40,7 +41,9 @@ impl Records {
     /// # Errors
     /// The engine's error.
     pub fn put(&self, session: &mut Session<'_>, id: u64, version: u64) -> Result<(), Finding> {
-        session.put(&self.key(id), &self.value(id, version)).during("put")
+        let put = session.put(&self.key(id), &self.value(id, version));
+        answered();
+        put.during("put")
     }
 
     /// Stores the records of some ids, all at the same version.
@@ -68,7 +71,9 @@ impl Records {
     ) -> Result<(), EngineError> {
         let steps: Vec<_> = ids.into_iter().map(|id| (self.key(id), self.value(id, version))).collect();
         let steps: Vec<_> = steps.iter().map(|(key, value)| (&key[..], Some(&value[..]))).collect();
-        session.write(&steps)
+        let written = session.write(&steps);
+        answered();
+        written
     }
 
     /// Checks that none of a group of records is older than one that was read before it, which somebody else gives one
@@ -109,7 +114,7 @@ impl Records {
     /// # Errors
     /// The engine's error, or the mistake in the value.
     pub fn version(&self, session: &mut Session<'_>, id: u64) -> Result<u64, Finding> {
-        match session.get(&self.key(id)).during("get")? {
+        match get(session, &self.key(id)).during("get")? {
             Answer::Miss => Err(wrong(format!("record {id} is missing"))),
             Answer::Hit(value) => self.version_of(id, value),
         }
@@ -134,7 +139,7 @@ impl Records {
     /// # Errors
     /// If it is not.
     pub fn expect(&self, session: &mut Session<'_>, id: u64, version: u64) -> Result<(), Finding> {
-        match session.get(&self.key(id)).during("get")? {
+        match get(session, &self.key(id)).during("get")? {
             Answer::Hit(value) => self.expect_value(id, version, value),
             Answer::Miss => Err(wrong(format!("record {id} is missing"))),
         }
@@ -176,6 +181,13 @@ impl Records {
     }
 }
 
+/// A get that is counted.
+fn get<'s>(session: &'s mut Session<'_>, key: &[u8]) -> Result<Answer<&'s [u8]>, EngineError> {
+    let answer = session.get(key);
+    answered();
+    answer
+}
+
 /// Checks that `key` has exactly this value, or is not there if there is none.
 pub(crate) fn expect_as(session: &mut Session<'_>, key: &[u8], value: Option<&Vec<u8>>) -> Result<(), Finding> {
     match value {
@@ -186,7 +198,7 @@ pub(crate) fn expect_as(session: &mut Session<'_>, key: &[u8], value: Option<&Ve
 
 /// Checks that `key` has exactly this value.
 pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Result<(), Finding> {
-    match session.get(key).during("get")? {
+    match get(session, key).during("get")? {
         Answer::Hit(actual) if actual == value => Ok(()),
         Answer::Hit(actual) => {
             Err(wrong(format!("the value of {} is {}, not {}", show(key), show(actual), show(value))))
@@ -197,7 +209,7 @@ pub(crate) fn expect(session: &mut Session<'_>, key: &[u8], value: &[u8]) -> Res
 
 /// Checks that `key` is not there.
 pub(crate) fn expect_missing(session: &mut Session<'_>, key: &[u8]) -> Result<(), Finding> {
-    match session.get(key).during("get of a key that is not there")? {
+    match get(session, key).during("get of a key that is not there")? {
         Answer::Miss => Ok(()),
         Answer::Hit(actual) => Err(wrong(format!("the key {} is there, with {}", show(key), show(actual)))),
     }

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use kvdyno_engine::{Answer, Cursor, Record, abi};
 
 use crate::finding::{During, Finding, ensure, wrong};
+use crate::progress::answered;
 use crate::records::show;
 
 /// Takes a step in a direction.
 pub(crate) fn step<'c>(cursor: &'c mut Cursor<'_, '_>, direction: u32) -> Result<Answer<Record<'c>>, Finding> {
+    answered();
     if direction == abi::FORWARD { cursor.next() } else { cursor.previous() }.during("a step of a cursor")
 }
 

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kvdyno_dataset::subseed;
+use kvdyno_environment::storage::{CopyWay, copy_tree};
 
-use crate::bench::{DATABASE, DESTROYS, Effort, REMARK, Relaunch};
+use crate::bench::{DATABASE, DESTROYS, Effort, KILLS, REMARK, Relaunch};
 use crate::check::Check;
 use crate::checks::checks;
 use crate::finding::CheckVerdict;
@@ -22,7 +23,8 @@ pub struct Suite {
     pub subject: Subject,
     /// A folder for the checks' databases; each check removes its own.
     pub folder: PathBuf,
-    /// A folder for the checks' logs, a file for each; they stay.
+    /// A folder for the checks' logs, a file for each; they stay. Beside its log stay the databases of a check that
+    /// failed.
     pub logs: PathBuf,
     /// The way to start this program again.
     pub relaunch: Relaunch,
@@ -30,8 +32,12 @@ pub struct Suite {
     pub effort: Effort,
     /// Checks that have another time than the rest.
     pub patience: HashMap<&'static str, Duration>,
+    /// The checks that are known to fail, and why.
+    pub known: HashMap<&'static str, String>,
     /// Only the checks of these names; none: all of them.
     pub only: Vec<String>,
+    /// Is told each second how far a check has come, and at its end the empty text.
+    pub watch: fn(&str),
 }
 
 /// The outcome of a check.
@@ -43,6 +49,10 @@ pub struct CheckOutcome {
     pub verdict: CheckVerdict,
     /// A remark on it.
     pub remark: Option<String>,
+    /// The number of processes that it killed, if that is what it does.
+    pub kills: Option<u32>,
+    /// The folder with its databases, if it failed.
+    pub kept: Option<PathBuf>,
     /// All that its processes printed, between the check and its verdict.
     pub log: PathBuf,
     /// The duration of the check.
@@ -85,7 +95,8 @@ impl Suite {
 
     fn not_run(&self, check: &'static Check) -> CheckOutcome {
         let verdict = CheckVerdict::NotRun("no database can be made".to_owned());
-        CheckOutcome { check, verdict, remark: None, log: self.log(check), took: Duration::ZERO }
+        let (log, took) = (self.log(check), Duration::ZERO);
+        CheckOutcome { check, verdict, remark: None, kills: None, kept: None, log, took }
     }
 
     fn log(&self, check: &Check) -> PathBuf {
@@ -97,13 +108,21 @@ impl Suite {
         let (folder, effort) = (self.folder.join(check.name), self.effort_of(check));
         fs::write(&log, format!("{}: {}\n", check.name, check.what))?;
         let task = self.task(folder.clone(), &log, effort, TaskKind::Check(check.name.to_owned()));
-        let verdict = task.start(self.relaunch)?.verdict(effort.patience)?;
+        let watch = |progress: &str| (self.watch)(&format!("{} {progress}", check.name));
+        let verdict = task.start(self.relaunch)?.verdict_watched(effort.patience, watch)?;
+        (self.watch)("");
         let remark = fs::read_to_string(folder.join(REMARK)).ok();
+        let kills = fs::read_to_string(folder.join(KILLS)).ok().and_then(|number| number.parse().ok());
         let cleaned = self.destroy(&folder, &log, effort)?;
         let verdict = if verdict == CheckVerdict::Passed { cleaned } else { verdict };
+        let (told, kept) = match (&verdict, self.known.get(check.name)) {
+            (CheckVerdict::Failed(how), Some(reason)) => (format!("KNOWN: {how} ({reason})"), None),
+            (CheckVerdict::Failed(_), None) => (verdict.to_string(), keep(&folder, &log.with_extension(""))?),
+            _ => (verdict.to_string(), None),
+        };
         fs::remove_dir_all(&folder)?;
-        writeln!(fs::File::options().append(true).open(&log)?, "{}: {verdict}", check.name)?;
-        Ok(CheckOutcome { check, verdict, remark, log, took: started.elapsed() })
+        writeln!(fs::File::options().append(true).open(&log)?, "{}: {told}", check.name)?;
+        Ok(CheckOutcome { check, verdict, remark, kills, kept, log, took: started.elapsed() })
     }
 
     /// A check has the same moments alone as among others: they come from the seed and its name.
@@ -136,4 +155,26 @@ impl Suite {
         }
         Ok(CheckVerdict::Passed)
     }
+}
+
+/// Keeps the databases that a check left in its folder, if there are any, in the folder `to`.
+fn keep(folder: &Path, to: &Path) -> io::Result<Option<PathBuf>> {
+    let mut kept = None;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(DATABASE) && entry.file_type()?.is_dir() {
+            // One of an earlier run may be there: the folder of the logs is the user's.
+            if kept.is_none() && to.exists() {
+                fs::remove_dir_all(to)?;
+            }
+            fs::create_dir_all(to)?;
+            let path = to.join(entry.file_name());
+            if fs::rename(entry.path(), &path).is_err() {
+                // It is on another filesystem.
+                copy_tree(&entry.path(), &path, CopyWay::Bytes, &|| true)?;
+            }
+            kept = Some(to.to_owned());
+        }
+    }
+    Ok(kept)
 }

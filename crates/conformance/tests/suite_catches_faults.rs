@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The patience with an engine of which a call never returns.
 const HANG: Duration = Duration::from_secs(20);
 
+/// Too little for an engine that goes on slowly.
+const SLOW: Duration = Duration::from_secs(5);
+
 /// Which checks must notice a fault, at least, when every `every`-th operation that it can hit is hit.
 const CAUGHT: &[(&str, u32, &[&str])] = &[
     ("other-key", 7, &["get-after-put", "multi-get", "agrees-with-a-model", "many-sessions", "scan-forward"]),
@@ -165,4 +168,8 @@ fn a_crash_and_a_hang_are_told_with_what_was_being_done() {
     assert!(crash.contains("SIGSEGV") && crash.contains("while opening the database for the 2. time"), "{crash}");
     let hang = told("hang-get", "reopen-process", HANG);
     assert!(hang.contains("no end after 20s, while opening the database for the 2. time"), "{hang}");
+    assert!(hang.contains("; calls answered: 1,0") && hang.contains(", none in the last 1"), "{hang}");
+    let slow = told("slow-get", "many-records", SLOW);
+    assert!(slow.contains("no end after 5s, while reading 20000 records; calls answered: 40,0"), "{slow}");
+    assert!(slow.ends_with(", and it goes on"), "{slow}");
 }

@@ -376,8 +376,8 @@ pub enum EnginesCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The adapter keeps records in a sorted table, and writes them to a file on close. Comments mark where \
-to put your engine. It needs nothing else of kvdyno, builds with the printed command, and passes \
+    after_help = "The adapter keeps records in a sorted table and all writes in a log, and offers durability process. \
+Comments mark where to put your engine. It needs nothing else of kvdyno, builds with the printed command, and passes \
 `kvdyno engines check`.
 
 Examples:

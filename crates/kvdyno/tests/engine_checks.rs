@@ -94,6 +94,25 @@ fn a_failure_names_its_rule_the_command_that_runs_it_alone_and_its_log() {
     assert!(fs::read_to_string(log).unwrap().contains("FAILED: the process ended with signal 6"));
 }
 
+/// A kill check leaves one database, and names the kill after which it was found wrong.
+#[test]
+fn the_database_of_a_check_that_failed_is_kept() {
+    let lab = Lab::new();
+    let options = ["--option", "fault=dropped-write", "--option", "every=3", "--kills", "2", "--dir", "."];
+    let ran = check(&lab, "kill-process,create", &options);
+    ran.exits(1);
+    let kept = lab.path("logs/faulty/kill-process");
+    assert!(ran.stdout.contains(&format!("      kept:     {}\n", kept.display())), "{}", ran.stdout);
+    assert!(ran.stdout.contains("FAILED: kill 1 of 2: "), "{}", ran.stdout);
+    assert!(fs::read_dir(kept.join("database-0")).unwrap().count() > 0);
+    assert!(lab.path("logs/faulty/kill-process-again/database-0").is_dir());
+    assert!(!lab.path("logs/faulty/create").exists());
+    // Once more: the former one is replaced.
+    fs::write(kept.join("former"), "").unwrap();
+    check(&lab, "kill-process", &options).exits(1);
+    assert!(!kept.join("former").exists() && kept.join("database-0").is_dir());
+}
+
 #[test]
 fn a_log_has_all_that_an_engine_printed() {
     let lab = Lab::new();
@@ -107,11 +126,14 @@ fn a_log_has_all_that_an_engine_printed() {
 fn kills(more: &[&str]) -> Vec<u64> {
     let lab = Lab::new();
     let flags = [&["--timeout", "10m"], more].concat();
-    check(&lab, "kill-process", &flags).exits(0);
+    let ran = check(&lab, "kill-process", &flags);
+    ran.exits(0);
     let log = fs::read_to_string(lab.path("logs/faulty/kill-process.log")).unwrap();
     let moment = |line: &str| line.strip_prefix("kvdyno: killing it ")?.split_whitespace().next()?.parse().ok();
     let moments: Vec<u64> = log.lines().filter_map(moment).collect();
     assert_eq!(log.matches("kvdyno: opening the database whose process was killed").count(), moments.len(), "{log}");
+    let row = format!("kill-process             passed, {} kills", moments.len());
+    assert!(ran.stdout.contains(&row), "it should say `{row}`:\n{}", ran.stdout);
     moments
 }
 
@@ -144,9 +166,12 @@ fn without_a_seed_every_run_has_another_and_names_it() {
 #[test]
 fn a_known_failure_is_told_and_decides_nothing_and_one_that_passes_is_told_too() {
     let options = ["--option", "fault=abort-get", "--option", "every=1", "--known", "get-after-put"];
-    let ran = check(&Lab::new(), "get-after-put,create", &options);
+    let lab = Lab::new();
+    let ran = check(&lab, "get-after-put,create", &options);
     ran.exits(0);
-    assert!(ran.stdout.contains("get-after-put            known to fail: the process ended"), "{}", ran.stdout);
+    let log = fs::read_to_string(lab.path("logs/faulty/get-after-put.log")).unwrap();
+    assert!(log.contains("get-after-put: KNOWN: the process ended") && !log.contains("FAILED"), "{log}");
+    assert!(ran.stdout.contains("get-after-put            KNOWN: the process ended"), "{}", ran.stdout);
     assert!(ran.stdout.contains("1 passed, 0 failed, 0 not applicable, 1 known to fail"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("FAILED") && !ran.stdout.contains("Repeated"), "{}", ran.stdout);
 

@@ -13,7 +13,8 @@ fn says(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The new adapter builds with the command that is printed, without the network, and passes every check.
+/// The new adapter builds with the command that is printed, without the network, passes every check and can be
+/// compared.
 fn works(language: &str, compiler: &str) {
     if Command::new(compiler).arg("--version").output().is_err()
         && Command::new(compiler).arg("version").output().is_err()
@@ -33,6 +34,11 @@ fn works(language: &str, compiler: &str) {
     let ran = lab.run_with(&["engines", "check", adapter.to_str().unwrap(), "--timeout", "3m"]);
     ran.exits(0);
     assert!(ran.stdout.contains(" 0 failed"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("kill-process             passed"), "{}", ran.stdout);
+    // At the settings of a comparison that asks for none.
+    let ran = compare(&lab, &[adapter.to_str().unwrap(), "lmdb"]);
+    ran.exits(0);
+    ran.trial("mine", "readrandom").finished();
 }
 
 #[test]

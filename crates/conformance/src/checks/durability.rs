@@ -287,7 +287,10 @@ pub(super) fn many_times(bench: &Bench, mut kill: impl FnMut() -> Result<(), Fin
             bench.remark(&format!("killed {number} times in {} s", started.elapsed().as_secs()));
             break;
         }
-        kill()?;
+        let which = format!("kill {} of {}", number + 1, bench.effort.kills);
+        bench.step(&which);
+        kill().during(&which)?;
+        bench.killed(number + 1);
         std::fs::remove_dir_all(bench.folder.join("writer"))?;
     }
     Ok(())

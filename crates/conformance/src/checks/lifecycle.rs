@@ -232,6 +232,7 @@ fn two_databases(bench: &Bench) -> Result<(), Finding> {
 fn housekeeping(bench: &Bench, records: &Records, database: &Database) -> Result<(), Finding> {
     for records_put in [false, true] {
         if records_put {
+            bench.step("putting 5,000 records");
             records.put_all(&mut session(database)?, 0..5_000, 1)?;
         }
         for _ in 0..2 {

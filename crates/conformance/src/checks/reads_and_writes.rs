@@ -169,6 +169,7 @@ fn many_records(bench: &Bench, records: &Records, database: &Database) -> Result
         let order = Permutation::new(COUNT, version);
         records.put_all(&mut session, (0..COUNT).map(|index| order.at(index)), version)?;
     }
+    bench.step(&format!("reading {COUNT} records"));
     records.expect_all(&mut session, 0..COUNT, 2)?;
     bench.step("flush");
     database.flush().during("flush")?;

@@ -53,7 +53,8 @@ pub fn run(subject: Subject, only: &[&str], patience: Duration) -> Vec<CheckOutc
     let only = only.iter().map(|name| (*name).to_owned()).collect();
     let (folder, logs) = (folder.path().to_owned(), folder.path().join("logs"));
     let effort = Effort { patience, kills: KILLS, seed: SEED };
-    let suite = Suite { subject, folder, logs, relaunch, effort, patience: HashMap::new(), only };
+    let (patience, known) = (HashMap::new(), HashMap::new());
+    let suite = Suite { subject, folder, logs, relaunch, effort, patience, known, only, watch: |_| () };
     suite.run(|_| ()).unwrap()
 }
 

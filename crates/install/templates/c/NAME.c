@@ -1,6 +1,6 @@
 /* An adapter for kvdyno: the engine ABI of kvdyno.h, which says what each function owes, over a small engine.
  *
- * The engine is a sorted table behind a lock, written to a file when it is closed (table.h). Where it stands, yours
+ * The engine is a sorted table in memory behind a lock, with a log of its writes (table.h). Where it stands, yours
  * will: put your calls where it says ENGINE. Then declare what yours can do beyond this (scans, transactions, other
  * durabilities): the list is at the end. */
 #include "table.h" /* ENGINE: its header instead; it includes what this file needs of libc */
@@ -28,18 +28,19 @@ static kvdyno_status probe(const char *library, kvdyno_text *version, kvdyno_tex
 /* Every setting is put in the engine's words or refused. ENGINE: say what yours makes of them. */
 static kvdyno_status settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
-    const char *refused = config->library                                     ? "library: it is built in"
-                          : config->durability != KVDYNO_DURABILITY_NONE      ? "durability: it has no log"
-                          : config->compression != KVDYNO_COMPRESSION_NONE    ? "compression: it has none" : NULL;
+    const char *refused = config->library                                   ? "library: it is built in"
+                          : config->durability != KVDYNO_DURABILITY_PROCESS ? "durability: it offers process alone"
+                          : config->compression != KVDYNO_COMPRESSION_NONE  ? "compression: it has none" : NULL;
     if (refused) {
         snprintf(error->data, error->capacity, "%s", refused);
         return KVDYNO_UNSUPPORTED;
     }
     if (emit) {
-        emit(context, "durability", "file", "written at close");
+        emit(context, "durability", "log", "each write goes to the OS at once, and is synced at close");
         emit(context, "cache", "table", "the setting bounds nothing: all records are in memory");
-        emit(context, "write_buffer", "table", "the setting bounds nothing: all records are in memory");
-        emit(context, "compression", "file", "none");
+        emit(context, "write_buffer", "log", "the setting bounds nothing: no write waits");
+        emit(context, "compression", "log", "none");
+        emit(context, "files", "log", "NAME.data");
     }
     return KVDYNO_OK;
 }
@@ -68,7 +69,8 @@ static kvdyno_status open_database(const kvdyno_config *config, kvdyno_database 
 static kvdyno_status close_database(kvdyno_database *database, kvdyno_text *error)
 {
     struct table *table = &database->table;
-    kvdyno_status status = save(table) ? fail(error, table->file) : KVDYNO_OK; /* ENGINE: close */
+    kvdyno_status status = fsync(table->log) ? fail(error, table->file) : KVDYNO_OK; /* ENGINE: close */
+    close(table->log);
     tdestroy(table->tree, release);
     free(database);
     return status;
@@ -116,8 +118,8 @@ static kvdyno_status get(kvdyno_session *session, const void *key, size_t key_si
 /* The entries in order. ENGINE: if it can do all or nothing, declare KVDYNO_CAN_BATCH. */
 static kvdyno_status write_entries(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count)
 {
-    int failed = 0;
     pthread_mutex_lock(&session->table->lock);
+    int failed = append(session->table, entries, count);
     for (size_t i = 0; i < count && !failed; i++) {
         if (entries[i].kind == KVDYNO_PUT)
             failed = store(session->table, entries[i].key, entries[i].value);
@@ -143,10 +145,10 @@ static const kvdyno_engine engine = {
     .size = sizeof engine,
     .abi_version = KVDYNO_ABI_VERSION,
     .name = "NAME",
-    .summary = "a sorted table in memory, written at close", /* ENGINE */
+    .summary = "a sorted table in memory, with a log", /* ENGINE */
     .origin = "built in",
     .capabilities = KVDYNO_CAN_DELETE, /* ENGINE: KVDYNO_CAN_SCAN and what else it can, with the functions for it */
-    .durabilities = 1u << KVDYNO_DURABILITY_NONE,
+    .durabilities = 1u << KVDYNO_DURABILITY_PROCESS, /* ENGINE: those that it offers */
     .compressions = 1u << KVDYNO_COMPRESSION_NONE,
     .probe = probe,
     .settings = settings,

@@ -1,6 +1,6 @@
 // An adapter for kvdyno: the engine ABI of kvdyno.h, which says what each function owes, over a small engine.
 //
-// The engine is a std::map behind a lock, written to a file when it is closed (table.h). Where it stands, yours
+// The engine is a std::map behind a lock, with a log of its writes (table.h). Where it stands, yours
 // will: put your calls where it says ENGINE. Then declare what yours can do beyond this (scans, transactions, other
 // durabilities): the list is at the end.
 //
@@ -62,9 +62,9 @@ kvdyno_status probe(const char *library, kvdyno_text *version, kvdyno_text *erro
 }
 
 const char *refusal(const kvdyno_config *config) {
-    return config->library                                  ? "library: it is built in"
-           : config->durability != KVDYNO_DURABILITY_NONE   ? "durability: it has no log"
-           : config->compression != KVDYNO_COMPRESSION_NONE ? "compression: it has none" : nullptr;
+    return config->library                                   ? "library: it is built in"
+           : config->durability != KVDYNO_DURABILITY_PROCESS ? "durability: it offers process alone"
+           : config->compression != KVDYNO_COMPRESSION_NONE  ? "compression: it has none" : nullptr;
 }
 
 // Every setting is put in the engine's words or refused. ENGINE: say what yours makes of them.
@@ -73,10 +73,11 @@ kvdyno_status settings(const kvdyno_config *config, kvdyno_emit emit, void *cont
         say(error, refused);
         return KVDYNO_UNSUPPORTED;
     }
-    emit(context, "durability", "file", "written at close");
+    emit(context, "durability", "log", "each write goes to the OS at once, and is synced at close");
     emit(context, "cache", "map", "the setting bounds nothing: all records are in memory");
-    emit(context, "write_buffer", "map", "the setting bounds nothing: all records are in memory");
-    emit(context, "compression", "file", "none");
+    emit(context, "write_buffer", "log", "the setting bounds nothing: no write waits");
+    emit(context, "compression", "log", "none");
+    emit(context, "files", "log", "NAME.data");
     return KVDYNO_OK;
 }
 
@@ -97,7 +98,7 @@ kvdyno_status open(const kvdyno_config *config, kvdyno_database **opened, kvdyno
 kvdyno_status close(kvdyno_database *given, kvdyno_text *error) noexcept {
     std::unique_ptr<kvdyno_database> database(given);
     return guarded(error, [&] {
-        save(database->table); // ENGINE: close
+        sync(database->table); // ENGINE: close
         return KVDYNO_OK;
     });
 }
@@ -131,6 +132,12 @@ kvdyno_status get(kvdyno_session *session, const void *key, size_t key_size, kvd
 kvdyno_status write(kvdyno_session *session, const kvdyno_batch_entry *entries, size_t count) noexcept {
     return guarded(session, [&] {
         std::unique_lock writing(session->table.lock);
+        std::string bytes;
+        for (const auto *entry = entries; entry != entries + count; entry++) {
+            const auto value = view(entry->value.data, entry->value.size);
+            add(bytes, view(entry->key.data, entry->key.size), entry->kind == KVDYNO_PUT ? &value : nullptr);
+        }
+        append(session->table, bytes);
         for (const auto *entry = entries; entry != entries + count; entry++) {
             std::string key(view(entry->key.data, entry->key.size));
             if (entry->kind == KVDYNO_PUT)
@@ -158,10 +165,10 @@ kvdyno_engine table() {
     engine.size = sizeof engine;
     engine.abi_version = KVDYNO_ABI_VERSION;
     engine.name = "NAME";
-    engine.summary = "a std::map, written at close"; // ENGINE
+    engine.summary = "a std::map with a log"; // ENGINE
     engine.origin = "built in";
     engine.capabilities = KVDYNO_CAN_DELETE; // ENGINE: KVDYNO_CAN_SCAN and what else it can, with the functions for it
-    engine.durabilities = 1u << KVDYNO_DURABILITY_NONE;
+    engine.durabilities = 1u << KVDYNO_DURABILITY_PROCESS; // ENGINE: those that it offers
     engine.compressions = 1u << KVDYNO_COMPRESSION_NONE;
     engine.probe = probe;
     engine.settings = settings;

@@ -1,11 +1,10 @@
-// An adapter for kvdyno, over a small engine: a map behind a lock, written to a file when it is closed (table.go).
+// An adapter for kvdyno, over a small engine: a map behind a lock, with a log of its writes (table.go).
 // Where it stands, yours will: put your calls where it says ENGINE. Then declare what yours can do beyond this (scans,
 // transactions, other durabilities). The package adapter sees to the border; adapter/kvdyno.h says what each call
 // owes.
 package main
 
 import (
-	"bytes"
 	"errors"
 	"path/filepath"
 
@@ -15,10 +14,10 @@ import (
 func init() {
 	adapter.Export(adapter.Engine{
 		Name:         "NAME",
-		Summary:      "a map in memory, written at close", // ENGINE
-		Version:      "0.1",                               // ENGINE: or Module, whose version is read from the build
-		Capabilities: adapter.CanDelete,                   // ENGINE: adapter.CanScan and what else it can
-		Durabilities: []adapter.Durability{adapter.None},
+		Summary:      "a map in memory, with a log",         // ENGINE
+		Version:      "0.1",                                 // ENGINE: or Module, whose version is read from the build
+		Capabilities: adapter.CanDelete,                     // ENGINE: adapter.CanScan and what else it can
+		Durabilities: []adapter.Durability{adapter.Process}, // ENGINE: those that it offers
 		Compressions: []adapter.Compression{adapter.Uncompressed},
 		Settings:     settings,
 		Open:         open,
@@ -29,10 +28,11 @@ func main() {}
 
 // settings puts every setting in the engine's words, or refuses it with adapter.Unsupported.
 func settings(config *adapter.Config, list adapter.Listing) error {
-	list("durability", "file", "written at close")
+	list("durability", "log", "each write goes to the OS at once, and is synced at close")
 	list("cache", "map", "the setting bounds nothing: all records are in memory")
-	list("write_buffer", "map", "the setting bounds nothing: all records are in memory")
-	list("compression", "file", "none")
+	list("write_buffer", "log", "the setting bounds nothing: no write waits")
+	list("compression", "log", "none")
+	list("files", "log", "NAME.data")
 	list.Options(config)
 	return nil
 }
@@ -48,8 +48,8 @@ func open(config *adapter.Config) (adapter.Database, error) {
 	return database{opened}, opened.load()
 }
 
-func (database database) Close() error                      { return database.table.save() }
-func (database database) Flush() error                      { return database.table.save() }
+func (database database) Close() error                      { return database.table.close() }
+func (database database) Flush() error                      { return database.table.log.Sync() }
 func (database database) Statistics(adapter.Listing)        {}
 func (database database) Session() (adapter.Session, error) { return &session{database.table}, nil }
 
@@ -79,16 +79,7 @@ func (session *session) Remove(key []byte) error {
 
 // Write applies the entries in order. ENGINE: if it can do all or nothing, declare adapter.CanBatch.
 func (session *session) Write(entries []adapter.BatchEntry) error {
-	session.table.lock.Lock()
-	defer session.table.lock.Unlock()
-	for _, entry := range entries {
-		if entry.Delete {
-			delete(session.table.records, string(entry.Key))
-		} else {
-			session.table.records[string(entry.Key)] = bytes.Clone(entry.Value)
-		}
-	}
-	return nil
+	return session.table.write(entries)
 }
 
 // What is not declared is never called.

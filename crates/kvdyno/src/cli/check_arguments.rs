@@ -10,9 +10,11 @@ use super::one_of;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each check runs in its own process, on small databases that it removes. A failed check is repeated \
-alone, with the same seed. If it then passes, it is flaky, and counts as failed unless --flaky allows it. Known faults \
-of engines are printed with their versions and do not affect the exit code. Exit code 1: a check failed.
+    after_help = "Each check runs in its own process, on small databases. They are removed unless the check failed; \
+then `kept` names their folder, beside the log. A failed check is repeated alone, with the same seed. If it then \
+passes, it is flaky, and counts as failed unless --flaky allows it. Known faults of engines are printed as KNOWN, with \
+the reason, and do not affect the exit code. At the time limit the message tells a slow check from a hung one: the \
+calls answered so far, and whether it goes on. Exit code 1: a check failed.
 
 Examples:
   kvdyno engines check                                    list the checks
@@ -28,7 +30,7 @@ pub struct CheckArguments {
     /// Run only these checks
     #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
     pub only: Vec<String>,
-    /// Further checks that fail for a known reason; they do not affect the exit code
+    /// Further checks that fail for a known reason; they are printed as KNOWN and do not affect the exit code
     #[arg(long, value_delimiter = ',', value_name = "CHECK,…")]
     pub known: Vec<String>,
     /// Option with which the checks open databases, for all engines given
@@ -40,8 +42,8 @@ pub struct CheckArguments {
     /// Folder for the checks' databases [default: the folder for temporary files]
     #[arg(long, value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
-    /// Folder for the logs of all checks, with the output of their processes [default: with the databases, if a check
-    /// fails]
+    /// Folder for the logs of all checks, with the output of their processes, and for the databases of those that
+    /// failed [default: a new one in the folder of --dir, if a check fails]
     #[arg(long, value_name = "FOLDER")]
     pub logs: Option<PathBuf>,
     /// Time limit of a check; a check that takes longer counts as hung

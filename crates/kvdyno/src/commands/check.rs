@@ -5,7 +5,7 @@ mod page;
 
 use std::collections::HashMap;
 use std::env;
-use std::io;
+use std::io::{self, Write};
 use std::mem;
 use std::path::Path;
 use std::process::Command;
@@ -26,7 +26,7 @@ use self::engine_checks::{CheckStanding, EngineChecks};
 use super::engines::{EngineSearch, find, left_out};
 use crate::cli::CheckArguments;
 use crate::error::Error;
-use crate::output::{print, print_columns};
+use crate::output::{can_draw, print, print_columns};
 
 /// Runs the command.
 pub fn run(arguments: CheckArguments) -> Result<(), Error> {
@@ -149,11 +149,19 @@ impl CheckPlan<'_> {
             relaunch,
             effort,
             patience,
+            known,
             only: arguments.only.clone(),
+            watch: if arguments.jobs == 1 && can_draw() { draw } else { |_| () },
         };
         let alone = alone(arguments, effort.seed, name);
-        EngineChecks { name, version, suite, alone, known, outcomes: Vec::new(), again: Vec::new() }
+        EngineChecks { name, version, suite, alone, outcomes: Vec::new(), again: Vec::new() }
     }
+}
+
+/// Draws a line on the terminal in place of the one before.
+fn draw(line: &str) {
+    // How far a check has come is no result: nobody misses it where it cannot be written.
+    let _ = write!(io::stderr(), "\r\x1b[K{line}");
 }
 
 /// Runs the suites, `jobs` at a time. With one job, each outcome is printed as it comes; with several, the outcomes of

@@ -1,7 +1,5 @@
 //! The checks of one engine: what came of them, and what that decides.
 
-use std::collections::HashMap;
-
 use kvdyno_conformance::{CheckOutcome, CheckVerdict, Suite};
 
 /// The outcomes of an engine's checks.
@@ -12,8 +10,6 @@ pub(super) struct EngineChecks<'a> {
     pub suite: Suite,
     /// The command that runs a check alone, but for the check's name.
     pub alone: String,
-    /// The checks that are known to fail, and why.
-    pub known: HashMap<&'static str, String>,
     pub outcomes: Vec<CheckOutcome>,
     /// Outcomes of checks that failed and were run again, alone.
     pub again: Vec<CheckOutcome>,
@@ -36,7 +32,7 @@ pub(super) enum CheckStanding<'c> {
 
 impl EngineChecks<'_> {
     pub fn standing<'c>(&'c self, outcome: &'c CheckOutcome) -> CheckStanding<'c> {
-        let known = self.known.get(outcome.check.name);
+        let known = self.suite.known.get(outcome.check.name);
         match (&outcome.verdict, known) {
             (CheckVerdict::Failed(how), Some(reason)) => CheckStanding::Known(how, reason),
             (CheckVerdict::Failed(how), None) => match self.again(outcome) {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kvdyno_conformance::{CheckOutcome, CheckVerdict, checks};
+use kvdyno_model::text::counted;
 
 use super::engine_checks::{CheckStanding, EngineChecks};
 
@@ -20,24 +21,33 @@ pub(super) fn row(column: &EngineChecks<'_>, outcome: &CheckOutcome) -> String {
             )
         }
         (CheckStanding::Known(how, reason), _) => {
-            format!("  {name:<24} known to fail: {how}{remark}\n      reason:   {reason}\n")
+            format!("  {name:<24} KNOWN: {how}{remark}\n      reason:   {reason}\n")
         }
         (CheckStanding::Failed(_) | CheckStanding::Flaky(_), verdict) => format!(
-            "  {name:<24} {verdict}{remark}\n      kvdyno.h: {}\n      alone:    {} {name}\n      log:      {}\n",
+            "  {name:<24} {verdict}{remark}\n      kvdyno.h: {}\n      alone:    {} {name}\n      log:      {}\n{}",
             outcome.check.rule,
             column.alone,
-            outcome.log.display()
+            outcome.log.display(),
+            kept(outcome)
         ),
         (CheckStanding::Sound, CheckVerdict::Passed) => format!("  {name:<24} passed{}{remark}\n", took(outcome)),
         (CheckStanding::Sound, verdict) => format!("  {name:<24} {verdict}{remark}\n"),
     }
 }
 
+/// Where the databases of a check that failed are.
+fn kept(outcome: &CheckOutcome) -> String {
+    outcome.kept.as_ref().map(|folder| format!("      kept:     {}\n", folder.display())).unwrap_or_default()
+}
+
 /// A check that takes so long is shown with its time.
 const LONG: Duration = Duration::from_secs(5);
 
+/// The effort that a check took: its kills, unless the remark has them, and its time.
 fn took(outcome: &CheckOutcome) -> String {
-    if outcome.took >= LONG { format!(", in {} s", outcome.took.as_secs()) } else { String::new() }
+    let kills = outcome.kills.filter(|_| outcome.remark.is_none()).map(|kills| format!(", {}", counted(kills, "kill")));
+    let time = (outcome.took >= LONG).then(|| format!(", in {} s", outcome.took.as_secs()));
+    kills.into_iter().chain(time).collect()
 }
 
 /// A check that failed and was run again, with both outcomes.
@@ -57,7 +67,11 @@ pub(super) fn repeated(column: &EngineChecks<'_>, again: &CheckOutcome) -> Strin
     for (number, outcome) in first.into_iter().chain([again]).enumerate() {
         let words = if number == 1 && first.map(how).as_ref() == Some(&second) { "the same" } else { &how(outcome) };
         let head = if number == 0 { "first:" } else { "then:" };
-        text.push_str(&format!("      {head:<9} {words}\n      log:      {}\n", outcome.log.display()));
+        text.push_str(&format!(
+            "      {head:<9} {words}\n      log:      {}\n{}",
+            outcome.log.display(),
+            kept(outcome)
+        ));
     }
     text.push_str(&format!("      alone:    {} {name}\n", column.alone));
     text
@@ -142,7 +156,7 @@ mod tests {
 
     fn outcome(number: usize, verdict: CheckVerdict) -> CheckOutcome {
         let (log, took) = (PathBuf::from(format!("{number}.log")), Duration::ZERO);
-        CheckOutcome { check: &checks()[number], verdict, took, remark: None, log }
+        CheckOutcome { check: &checks()[number], verdict, took, remark: None, kills: None, kept: None, log }
     }
 
     fn column(
@@ -159,11 +173,13 @@ mod tests {
             relaunch: never,
             effort,
             patience: HashMap::new(),
+            known: HashMap::new(),
             only: Vec::new(),
+            watch: |_| (),
         };
         let (version, alone) = (version.to_owned(), "alone --only".to_owned());
         let outcomes = verdicts.into_iter().enumerate().map(|(number, verdict)| outcome(number, verdict)).collect();
-        EngineChecks { name, version, suite, alone, known: HashMap::new(), outcomes, again: Vec::new() }
+        EngineChecks { name, version, suite, alone, outcomes, again: Vec::new() }
     }
 
     fn failed(how: &str) -> CheckVerdict {
@@ -193,12 +209,9 @@ mod tests {
     fn a_known_failure_is_told_with_its_reason_and_is_none_and_one_that_passes_is_told_too() {
         let mut engine = column("one", "1", [failed("no end after 20s"), CheckVerdict::Passed, failed("gone")]);
         let known = [(checks()[0].name, "it waits".to_owned()), (checks()[1].name, "it aborts".to_owned())];
-        engine.known.extend(known);
+        engine.suite.known.extend(known);
         let rows: Vec<String> = engine.outcomes.iter().map(|outcome| row(&engine, outcome)).collect();
-        assert!(
-            rows[0].contains("known to fail: no end after 20s") && rows[0].contains("reason:   it waits"),
-            "{rows:?}"
-        );
+        assert!(rows[0].contains("KNOWN: no end after 20s") && rows[0].contains("reason:   it waits"), "{rows:?}");
         assert!(!rows[0].contains("FAILED"), "{rows:?}");
         assert!(rows[1].contains("passed, though it is known to fail") && rows[1].contains("it aborts"), "{rows:?}");
         assert!(rows[2].contains("FAILED: gone") && rows[2].contains(&format!("alone --only {}", checks()[2].name)));
