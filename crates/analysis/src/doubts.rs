@@ -247,10 +247,10 @@ impl fmt::Display for Doubt {
                 "The engine used {memory_kib} KiB of memory, where its cache and write buffers were to have \
                  {given_kib} KiB: it may keep more of its {live_kib} KiB of records in memory than others."
             ),
-            Doubt::NotSynced(DurableCommits { commits, clients, flushes }) => write!(
+            Doubt::NotSynced(DurableCommits { commits, clients, flushes, writes }) => write!(
                 f,
-                "{commits} commits of {clients} clients were acknowledged as durable, but the device was flushed only \
-                 {flushes} times, by whomever."
+                "{commits} commits of {clients} clients were acknowledged as durable, but the device had only \
+                 {flushes} flushes and {writes} writes, by whomever."
             ),
             Doubt::RateNotKept { kind, behind_s, allowed_s } => write!(
                 f,

@@ -7,6 +7,7 @@ mod amplification;
 mod audit;
 mod backing_store;
 mod bad_input;
+mod cheats;
 mod cpu_time;
 mod cycles;
 mod damaged_results;

@@ -2,37 +2,21 @@
 
 use kvdyno_results::{FailureKind, Phase, TrialOutcome};
 
+use crate::support::writers::{RUNS, with_clients};
 use crate::support::{Lab, Ran, may_set_the_environment};
 
 /// Records of each database, so that a load has as many commits.
-const RECORDS: u64 = 100;
-
-/// Runs in which most operations that write have their turn.
-const RUNS: [&str; 9] = [
-    "workload = \"overwrite\"",
-    "workload = \"overwritesome\"",
-    "workload = \"overwriteandwait\"",
-    "workload = \"mix\"\nmix = \"get 50, put 50\"",
-    "workload = \"mix\"\nmix = \"insert 50, get 50\"",
-    "workload = \"mix\"\nmix = \"read-modify-write 100\"",
-    "workload = \"mix\"\n[[run.role]]\nmix = \"put 100\"\n[[run.role]]\nmix = \"get 100\"",
-    "workload = \"transfer\"",
-    "workload = \"mix\"\nmix = \"insert 50, take 50\"",
-];
+pub(crate) const RECORDS: u64 = 100;
 
 /// An experiment at durability `commit`. Each engine has an ext4 of its own.
-fn on_its_own_device(engines: &str, options: &str, runs: &[&str]) -> Ran {
+pub(crate) fn on_its_own_device(engines: &str, options: &str, runs: &[&str]) -> Ran {
     let mut text = format!(
         "engines = [{engines}]\n{options}\n[data]\nrecords = {RECORDS}\n[load]\nbatch = 1\n\
          [settings]\ndurability = \"commit\"\n\
          [environment]\nstorage = \"ext4\"\nstorage_size = \"256MiB\"\n[lab]\nmin_free = \"16MiB\"\n\
          repeat = 1\ndatabase = \"snapshot\"\n"
     );
-    for (number, run) in (1..).zip(runs) {
-        let (head, roles) = run.split_once("\n[[").unwrap_or((run, ""));
-        let roles = if roles.is_empty() { String::new() } else { format!("[[{roles}\n") };
-        text += &format!("[[run]]\n{head}\nreaders = [{number}]\noperations = 1000\nwarmup = \"0s\"\n{roles}");
-    }
+    text += &with_clients(runs, 1000);
     let lab = Lab::new();
     lab.write("experiment.toml", &text);
     lab.run(["run", "experiment.toml", "--out", "results"])

@@ -14,22 +14,25 @@ pub struct DurableCommits {
     pub clients: u64,
     /// Flushes of the device's write cache over the whole trial, by whomever.
     pub flushes: u64,
+    /// Writes to the device over the whole trial, by whomever.
+    pub writes: u64,
 }
 
 impl DurableCommits {
     /// Whether commits were acknowledged that no flush made durable. A client waits for its commit, and the flush of
-    /// a commit begins after the commit does: so one flush makes at most one commit of each client durable. The
-    /// opposite proves nothing: flushes may be of other data.
+    /// a commit begins after the commit does: so one flush makes at most one commit of each client durable, and
+    /// before it something must be written. The opposite proves nothing: both may be of other data.
     pub fn are_unsynced(self) -> bool {
-        self.flushes.saturating_add(1).saturating_mul(self.clients) < self.commits
+        self.flushes.min(self.writes).saturating_add(1).saturating_mul(self.clients) < self.commits
     }
 }
 
 impl TrialResult {
     /// Its commits; absent if none are promised to be durable, or if the device's flushes do not tell.
     pub fn commits(&self) -> Option<DurableCommits> {
-        let flushes = self.os.device.as_ref()?.flushes?;
-        self.promised_commits().map(|(commits, clients)| DurableCommits { commits, clients, flushes })
+        let device = self.os.device.as_ref()?;
+        let (flushes, writes) = (device.flushes?, device.writes);
+        self.promised_commits().map(|(commits, clients)| DurableCommits { commits, clients, flushes, writes })
     }
 
     /// The operations that changed the database and were acknowledged at durability `commit`, and their clients; absent
@@ -99,15 +102,16 @@ mod tests {
         };
         let workload = WorkloadFacts { durability, ..WorkloadFacts::default() };
         let mut result = TrialResult::without_figures(trial, EngineFacts::default(), workload, TrialOutcome::Finished);
-        result.os.device = Some(Device { flushes: Some(9), ..Device::default() });
+        result.os.device = Some(Device { flushes: Some(9), writes: 20, ..Device::default() });
         result.operations = operations;
         result
     }
 
     #[test]
     fn one_flush_serves_one_commit_of_each_client() {
-        let are_unsynced = |commits, flushes| DurableCommits { commits, clients: 4, flushes }.are_unsynced();
-        assert!(!are_unsynced(40, 9) && are_unsynced(41, 9) && !are_unsynced(4, 0) && are_unsynced(5, 0));
+        let of = |commits, flushes, writes| DurableCommits { commits, clients: 4, flushes, writes }.are_unsynced();
+        assert!(!of(40, 9, 20) && of(41, 9, 20) && !of(4, 0, 20) && of(5, 0, 20));
+        assert!(!of(40, 20, 9) && of(41, 20, 9), "a flush before which nothing was written");
     }
 
     #[test]
@@ -115,13 +119,16 @@ mod tests {
         use OpKind::{Delete, Get, Put, ReadModifyWrite};
         let all = vec![did(Get, 2, 500), did(Put, 2, 70), did(ReadModifyWrite, 2, 5)];
         let of = |durability, operations| result(durability, operations).commits();
-        let expected = DurableCommits { commits: 75, clients: 4, flushes: 9 };
+        let expected = DurableCommits { commits: 75, clients: 4, flushes: 9, writes: 20 };
         assert_eq!(of(Durability::Commit, all.clone()), Some(expected));
         assert_eq!(of(Durability::Periodic, all.clone()), None);
         assert_eq!(of(Durability::Commit, vec![did(Get, 2, 500)]), None);
         // What is updated may have been deleted.
         let deleting = [all, vec![did(Delete, 2, 8)]].concat();
-        assert_eq!(of(Durability::Commit, deleting), Some(DurableCommits { commits: 70, clients: 2, flushes: 9 }));
+        assert_eq!(
+            of(Durability::Commit, deleting),
+            Some(DurableCommits { commits: 70, clients: 2, flushes: 9, writes: 20 })
+        );
         let mut untold = result(Durability::Commit, vec![did(Put, 2, 70)]);
         untold.os.device = Some(Device::default());
         assert_eq!(untold.commits(), None);
@@ -151,6 +158,6 @@ mod tests {
             role("visits", None, vec![did(OpKind::Put, 2, 60)]),
         ];
         (result.workload.roles, result.of_roles) = roles.into_iter().unzip();
-        assert_eq!(result.commits(), Some(DurableCommits { commits: 30, clients: 1, flushes: 9 }));
+        assert_eq!(result.commits(), Some(DurableCommits { commits: 30, clients: 1, flushes: 9, writes: 20 }));
     }
 }

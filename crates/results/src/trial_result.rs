@@ -195,10 +195,11 @@ pub struct Window {
     pub closing: Option<Closing>,
 }
 
-/// The closing of a database after the measured part.
+/// The closing of a database after the measured part, with the other calls in which an engine can do what it put off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Closing {
-    /// Duration, seconds.
+    /// Duration, seconds: from the last operation to the end of the clients' sessions, of the statistics, of opening
+    /// the session that reads back, and of the closing itself.
     pub seconds: f64,
     /// CPU seconds of the process that closed it, user and system.
     pub cpu_s: f64,
@@ -247,13 +248,14 @@ impl AnswerCounts {
 }
 
 impl TrialResult {
-    /// The part of the closing that is of the measured part and not of the warm-up, by their lengths, seconds. Trials
+    /// The part of settling and closing that is of the measured part and not of the warm-up, by their lengths, seconds. Trials
     /// in slices are closed at once and wait for each other, so that of theirs the CPU time counts at most.
     pub fn put_off_s(&self) -> Option<f64> {
         let window = self.window.as_ref()?;
         let closing = window.closing?;
         let is_alone = self.design.as_ref().is_none_or(|facts| facts.design.is_one_by_one());
-        let seconds = if is_alone { closing.seconds } else { closing.seconds.min(closing.cpu_s) };
+        let closed = if is_alone { closing.seconds } else { closing.seconds.min(closing.cpu_s) };
+        let seconds = closed + window.settling.map_or(0.0, |settling| settling.seconds);
         let length = window.seconds + window.warmup_seconds;
         (length > 0.0).then(|| seconds * window.seconds / length)
     }

@@ -179,6 +179,8 @@ pub struct WorkerReport {
 pub struct SessionAudit {
     /// Its finding.
     pub finding: ReadBack,
+    /// The opening of the session, seconds.
+    pub opening_s: f64,
     /// The costs of it, which are none of the trial's.
     pub costs: OsFacts,
 }

@@ -113,6 +113,7 @@ impl<C: RoleClock> Trial<'_, C> {
             None => self.run_on_threads(&database),
             Some(number) => self.run_as_process(&database, number),
         };
+        let mut put_off_s = self.since_work();
         let settled = match measured {
             Ok(_) if self.leads() && self.spec.settle => self.settle(&database).map(Some),
             _ => Ok(None),
@@ -121,7 +122,9 @@ impl<C: RoleClock> Trial<'_, C> {
             control.enter(WorkerState::Finishing);
             control.set_ticks_per_ns(calibration.ticks_per_ns());
             let entry = |(topic, name, value)| Setting { topic, name, value };
+            let telling = Instant::now();
             report.statistics = database.statistics().into_iter().map(entry).collect();
+            put_off_s += telling.elapsed().as_secs_f64();
         }
         // All readers and writers are through with what is measured, and the engine still has its memory.
         let observing = own_calls();
@@ -132,6 +135,7 @@ impl<C: RoleClock> Trial<'_, C> {
         if self.leads() && measured.is_ok() && settled.is_ok() {
             control.enter(WorkerState::Auditing);
             report.audit = self.audit(&choice, &database)?;
+            put_off_s += report.audit.as_ref().map_or(0.0, |audit| audit.opening_s);
         }
         if self.leads() {
             control.enter(WorkerState::Closing);
@@ -141,7 +145,8 @@ impl<C: RoleClock> Trial<'_, C> {
         report.group_cpu_s = measured.as_ref().ok().and_then(|measured| measured.group_cpu_s);
         let (closed, closing) = self.close(database);
         if let Some(window) = &mut report.window {
-            window.closing = closed.is_ok().then_some(closing);
+            let seconds = closing.seconds + put_off_s;
+            window.closing = closed.is_ok().then_some(Closing { seconds, ..closing });
         }
         // The reads that observe the environment are no calls of the engine's.
         report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));
@@ -165,6 +170,16 @@ impl<C: RoleClock> Trial<'_, C> {
             barriers.opened.arrive(1);
         }
         Ok(database)
+    }
+
+    /// Seconds since the last operation: the clients' sessions have ended meanwhile. 0 in slices, whose trials wait for
+    /// each other.
+    fn since_work(&self) -> f64 {
+        let ended = self.shared.client_stats().iter().map(ClientStats::measured_until).max().unwrap_or(0);
+        match self.spec.slices {
+            None if ended > 0 => self.clock.now().saturating_sub(ended) as f64 / self.control().ticks_per_ns() / 1e9,
+            _ => 0.0,
+        }
     }
 
     /// The first process closes the database after the others did.

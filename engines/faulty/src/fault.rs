@@ -83,8 +83,16 @@ faults! {
     "missing" Missing
     /// A put, a delete or a step of a batch is acknowledged and not done.
     "dropped-write" DroppedWrite
-    /// A put is acknowledged, and done after 5,000 more, before another session begins, or at the close.
+    /// The same, but `every` successive ones, and none after them.
+    "dropped-while" DroppedWhile
+    /// The same, if another session has read since the put before it.
+    "dropped-beside-reads" DroppedBesideReads
+    /// A put is acknowledged, and done after `delay` more, before another session begins, or at the close.
     "late-write" LateWrite
+    /// The same, but once there are puts of `delay` keys, and of each key the last one only.
+    "late-last-write" LateLastWrite
+    /// The same, but after the next put of its key: the older value stays.
+    "swapped-writes" SwappedWrites
     /// A delete is acknowledged and not done.
     "undone-delete" UndoneDelete
     /// A record that was deleted is there again after the next delete.
@@ -135,10 +143,22 @@ faults! {
     "unsynced-commit" UnsyncedCommit
     /// The same, but a file that has nothing to do with it is synced.
     "synced-elsewhere" SyncedElsewhere
+    /// The same, but the folder of the database is synced.
+    "synced-folder" SyncedFolder
+    /// The same, but the log is written to the device, whose cache is not flushed.
+    "written-out" WrittenOut
+    /// Of the writes at durability `commit` that it hits, each hundredth is synced.
+    "synced-seldom" SyncedSeldom
+    /// A write at durability `commit` is synced after it was acknowledged: by a thread, 10 ms later.
+    "synced-behind" SyncedBehind
+    /// The same, once a second.
+    "synced-each-second" SyncedEachSecond
     /// At durability `periodic` the log is never synced.
     "unsynced-log" UnsyncedLog
     /// A read takes 50 ms longer.
     "slow-get" SlowGet
+    /// A write takes 50 ms longer.
+    "slow-put" SlowPut
     /// Before the first record and after the last one stands another, which nobody wrote.
     "phantom" Phantom
     /// A session is the only one that sees its writes.
@@ -157,6 +177,10 @@ faults! {
     "torn-at-close" TornAtClose
     /// The closing saves each record without the last byte of its value.
     "short-at-close" ShortAtClose
+    /// The closing saves of each value only the part that other values do not have, and the opening makes up the rest.
+    "folded-values" FoldedValues
+    /// Of each value only its record and its version are kept. Reads make it up as if the seed of values were 1.
+    "made-up-values" MadeUpValues
     /// The closing saves the records that were deleted, too.
     "undeleted-at-close" UndeletedAtClose
     /// Opening, closing and every N-th operation print a lot to stdout and stderr.

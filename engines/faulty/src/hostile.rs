@@ -7,8 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::thread;
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// The calls in which it may be done, as an option's choices are spelled.
 pub const HOOKS: &CStr =
@@ -18,7 +19,11 @@ pub const HOOKS: &CStr =
 
 /// The deeds, spelled so too.
 pub const DEEDS: &CStr = c"crash|exit|hang|error|zero-shared|ones-shared|random-shared|rename-folder|remove-folder|\
-                           join-lab|leave-child|leave-child-and-hang|close-descriptors|print|eat-memory|block-signals";
+                           join-lab|leave-child|leave-child-and-hang|close-descriptors|print|eat-memory|block-signals|\
+                           work|sleep|sleep-behind";
+
+/// The work that is put off until a call.
+const WORK: Duration = Duration::from_millis(300);
 
 unsafe extern "C" {
     fn getpgid(pid: i32) -> i32;
@@ -43,12 +48,22 @@ pub struct Hostile {
     most: u64,
     folder: PathBuf,
     calls: AtomicU64,
+    /// Work that goes on after the call, which the closing waits for.
+    behind: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Hostile {
     pub fn new(hook: &str, does: &str, after: u64, most: u64, folder: &Path) -> Hostile {
         let (hook, does) = (hook.to_owned(), does.to_owned());
-        Hostile { hook, does, after, most, folder: folder.to_owned(), calls: AtomicU64::new(0) }
+        Hostile {
+            hook,
+            does,
+            after,
+            most,
+            folder: folder.to_owned(),
+            calls: AtomicU64::new(0),
+            behind: Mutex::default(),
+        }
     }
 
     /// The deed of `destroy`, which is given no options.
@@ -61,7 +76,23 @@ impl Hostile {
         if self.hook != hook || self.calls.fetch_add(1, Relaxed) != self.after {
             return Ok(());
         }
+        if self.does == "sleep-behind" {
+            *self.behind() = Some(thread::spawn(|| thread::sleep(WORK)));
+            return Ok(());
+        }
         perform(&self.does, &self.folder, self.most)
+    }
+
+    /// Waits for work that goes on after its call.
+    pub fn wait(&self) {
+        if let Some(behind) = self.behind().take() {
+            // It can only sleep.
+            let _ = behind.join();
+        }
+    }
+
+    fn behind(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,6 +128,13 @@ pub fn perform(does: &str, folder: &Path, most: u64) -> Result<(), Error> {
         // SAFETY: others in this process lose theirs, which is what is meant.
         "close-descriptors" => (0..1024).for_each(|descriptor| _ = unsafe { close(descriptor) }),
         "print" => print(most)?,
+        "work" => {
+            let begun = Instant::now();
+            while begun.elapsed() < WORK {
+                std::hint::spin_loop();
+            }
+        }
+        "sleep" => thread::sleep(WORK),
         "eat-memory" => std::mem::forget(std::hint::black_box(vec![1u8; most as usize])),
         "block-signals" => {
             let mut all = SignalSet([0; 128]);

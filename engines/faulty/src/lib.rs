@@ -25,8 +25,10 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 mod counting;
 mod cursor;
 mod fault;
+mod folding;
 mod hidden;
 mod hostile;
+mod late;
 mod options;
 mod order;
 mod outside;
@@ -35,6 +37,7 @@ mod session;
 mod single;
 mod store;
 mod striking;
+mod syncing;
 #[cfg(test)]
 mod tests;
 mod transactions;
@@ -137,6 +140,7 @@ impl Engine for Faulty {
         list.say("options", "hides", config.text("hides"));
         list.say("options", "writes_first", config.integer("writes_first"));
         list.say("options", "linger", config.bool("linger"));
+        list.say("options", "delay", config.integer("delay"));
         list.say("options", "concurrent", config.bool("concurrent"));
         list.say("options", "single", config.bool("single"));
         Ok(())
@@ -146,8 +150,8 @@ impl Engine for Faulty {
         let name = config.text("fault");
         let fault = Fault::named(name).ok_or_else(|| Error::unsupported(format_args!("fault={name}")))?;
         let number = |option| config.integer(option).unsigned_abs();
-        let faults = Faults::new(fault, number("after"), number("every").max(1), config.size("fill_limit"));
         let most = config.size("fill_limit");
+        let faults = Faults::new(fault, number("after"), number("every").max(1), most, number("delay") as usize);
         let hostile = Hostile::new(config.text("hook"), config.text("does"), number("after"), most, path);
         faults.at_open()?;
         hostile.at("open")?;
@@ -157,11 +161,11 @@ impl Engine for Faulty {
         sessions_can(config)?;
         let mut levels = config.session_durabilities().chain([config.durability().level()]);
         let logs = levels.any(|level| level > DurabilityLevel::None);
-        let durability = match config.durability() {
-            Durability::Periodic(_) if fault == Fault::UnsyncedLog => Durability::Process,
-            level => level,
-        };
-        let mut store = Store::open(path, config.create(), durability, logs, shares(config)?)?;
+        let home = hidden::home(config.text("hides"), path)?;
+        let mut store = Store::open(&home, config.create(), fault.of_log(config.durability()), logs, shares(config)?)?;
+        if fault == Fault::FoldedValues {
+            folding::unfold(&mut store, path)?;
+        }
         if fault == Fault::UndeletedAtClose {
             store.remember_deleted();
         }
@@ -192,8 +196,12 @@ impl Engine for Faulty {
         self.home.check()?;
         self.faults.at_close();
         self.hostile.at("close")?;
+        self.hostile.wait();
         let kept = |store: &Store, index, key: &[u8], version: &Version| self.faults.saved(store, index, key, version);
         self.do_late_puts()?;
+        if self.faults.fault == Fault::FoldedValues {
+            folding::fold(&mut *self.writing()?, &self.folder)?;
+        }
         let saved = self.writing()?.close(kept, self.faults.undeletes());
         if self.faults.fault == Fault::CloseAsOk { Ok(()) } else { saved }
     }
@@ -258,7 +266,7 @@ impl Faulty {
     /// The same, for writes of a level.
     fn writing_at(&self, level: DurabilityLevel) -> Result<RwLockWriteGuard<'_, Store>, Error> {
         let mut store = self.writing()?;
-        store.level = self.faults.stored_at(level)?;
+        (store.level, store.syncs) = (level, self.faults.synced_at(level));
         Ok(store)
     }
 
@@ -294,7 +302,7 @@ impl Faulty {
 
     /// The store is locked only if there are any: a session begins while another is within an update.
     fn do_late_puts(&self) -> Result<(), Error> {
-        match self.faults.late_puts() {
+        match self.faults.late.all() {
             late if late.is_empty() => Ok(()),
             late => self.writing()?.apply(&entries_of(&late)),
         }
@@ -303,7 +311,7 @@ impl Faulty {
     /// Whether a write is done; otherwise it is only acknowledged.
     fn takes(&self) -> Result<bool, Error> {
         self.faults.at_put(&self.folder)?;
-        Ok(!self.faults.strikes(Fault::DroppedWrite))
+        Ok(!self.faults.strikes(Fault::DroppedWrite) && !self.faults.strikes(Fault::DroppedWhile))
     }
 }
 

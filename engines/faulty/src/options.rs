@@ -23,6 +23,7 @@ pub const OPTIONS: &[Opt] = &[
         c"reads beside other sessions of the process wait until so many writes have begun",
     ),
     Opt::bool(c"linger", false, c"transactions wait a moment at each step, so that others meet them"),
+    Opt::integer(c"delay", c"5000", 1, i64::MAX, c"puts, or keys, after which late writes are done"),
     // The last three: see `single::effective_capabilities`.
     Opt::bool(c"transactions", false, c"declare transactions and snapshots"),
     Opt::bool(

@@ -14,6 +14,11 @@ fn file_in(folder: &Path) -> PathBuf {
     Path::new("/dev/shm").join(format!("kvdyno-faulty{name}"))
 }
 
+/// A folder there.
+pub fn folder_of(folder: &Path) -> PathBuf {
+    file_in(&folder.join("moved"))
+}
+
 /// Leaves it there, with what is to be done when it is given back.
 pub fn leave(folder: &Path, does: &str) -> Result<(), Error> {
     Ok(fs::write(file_in(folder), does)?)
@@ -25,6 +30,8 @@ pub unsafe extern "C" fn destroy(config: *const Config, error: *mut Text) -> Sta
     let folder = unsafe { CStr::from_ptr((*config).path) };
     let folder = Path::new(OsStr::from_bytes(folder.to_bytes()));
     let does = fs::read_to_string(file_in(folder)).unwrap_or_default();
+    // Seldom is there one.
+    let _ = fs::remove_dir_all(folder_of(folder));
     let removed = fs::remove_file(file_in(folder));
     if !does.is_empty()
         && let Err(injected) = crate::hostile::perform(&does, folder, 1 << 20)

@@ -23,6 +23,8 @@ pub(crate) struct FaultySession<'db> {
     pub(crate) open: Option<OpenTransaction>,
     pub(crate) level: DurabilityLevel,
     pub(crate) host: Host,
+    /// The reads of all sessions that it knows of, where a fault needs them.
+    pub(crate) reads_seen: u64,
     _guest: Guest<'db>,
     _open: OpenSession<'db>,
 }
@@ -37,6 +39,7 @@ impl<'db> FaultySession<'db> {
             withheld: Withheld::default(),
             open: None,
             host,
+            reads_seen: 0,
             _guest: db.home.enter()?,
             _open: db.order.enter(),
         })
@@ -64,7 +67,8 @@ impl<'db> Session for FaultySession<'db> {
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.db.hostile.at("put")?;
-        match (self.db.takes()?, self.db.faults.at_late_put(key, value)) {
+        let takes = self.db.takes()? && !self.db.faults.drops_beside_reads(&mut self.reads_seen);
+        match (takes, self.db.faults.at_late_put(key, value)) {
             (false, _) => Ok(()),
             (true, None) => self.apply(&[BatchEntry::Put { key, value }]),
             (true, Some(late)) => self.db.apply(&entries_of(&late), self.level),

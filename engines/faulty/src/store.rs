@@ -18,6 +18,8 @@ use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::syncing::{Synced, sync_every};
+
 /// Bytes that a reader can keep while others write.
 pub type Blob = Arc<[u8]>;
 
@@ -59,6 +61,8 @@ pub struct Store {
     deleted: Option<BTreeMap<Blob, Blob>>,
     /// That of the next writes.
     pub level: DurabilityLevel,
+    /// What is synced before one of them is acknowledged at durability `commit`.
+    pub syncs: Synced,
 }
 
 impl Store {
@@ -66,8 +70,8 @@ impl Store {
     /// `logs`: some writes are logged, whatever the level of the others is.
     pub fn open(folder: &Path, create: bool, durability: Durability, logs: bool, shared: bool) -> Result<Self, Error> {
         let (folder, records, level) = (folder.into(), BTreeMap::new(), durability.level());
-        let mut store =
-            Self { folder, records, log: None, shared, users: None, written_by_others: 0, deleted: None, level };
+        let (log, users, deleted, syncs) = (None, None, None, Synced::Log);
+        let mut store = Self { folder, records, log, shared, users, written_by_others: 0, deleted, level, syncs };
         let (saved, log) = (store.saved(), store.log());
         match (create, saved.exists()) {
             (true, true) => return Err(Error::new(format_args!("{} is there already", saved.display()))),
@@ -98,8 +102,8 @@ impl Store {
     /// A copy of the records, in memory alone, with more writes.
     pub fn with(&self, writes: &[BatchEntry<'_>]) -> Self {
         let (folder, records, level) = (PathBuf::new(), self.records.clone(), DurabilityLevel::None);
-        let mut view =
-            Self { folder, records, log: None, shared: false, users: None, written_by_others: 0, deleted: None, level };
+        let (log, users, deleted, syncs) = (None, None, None, Synced::Log);
+        let mut view = Self { folder, records, log, shared: false, users, written_by_others: 0, deleted, level, syncs };
         writes.iter().for_each(|write| view.change(*write));
         view
     }
@@ -116,7 +120,7 @@ impl Store {
                 store.catch_up()?;
             }
             if let Some(log) = store.log.as_mut().filter(|_| store.level > DurabilityLevel::None) {
-                log.append(&frame(entries), store.level)?;
+                log.append(&frame(entries), store.level, store.syncs, &store.folder)?;
             }
             for step in entries {
                 store.change(*step);
@@ -205,6 +209,10 @@ impl Store {
     pub fn backward(&self, key: &[u8], or_at: bool) -> Option<(&Blob, &Version)> {
         let to = if or_at { Included(key) } else { Excluded(key) };
         self.records.range::<[u8], _>((Unbounded, to)).next_back()
+    }
+
+    pub fn versions(&mut self) -> impl Iterator<Item = &mut Version> {
+        self.records.values_mut()
     }
 
     pub fn first(&self) -> Option<(&Blob, &Version)> {
@@ -347,12 +355,12 @@ impl Log {
         Ok(Self { file, size: 0, behind })
     }
 
-    fn append(&mut self, frame: &[u8], level: DurabilityLevel) -> Result<(), Error> {
+    fn append(&mut self, frame: &[u8], level: DurabilityLevel, syncs: Synced, folder: &Path) -> Result<(), Error> {
         if self.behind.as_ref().is_some_and(|(_, thread)| thread.is_finished()) {
             return Err(Error::new("the log could not be synced in the background"));
         }
         let written = self.file.write_all(frame).and_then(|()| match level {
-            DurabilityLevel::Commit => self.file.sync_data(),
+            DurabilityLevel::Commit => syncs.sync(&self.file, folder),
             _ => Ok(()),
         });
         match written {
@@ -384,13 +392,6 @@ impl Drop for Log {
             let _ = thread.join();
         }
     }
-}
-
-fn sync_every(file: &File, pause: Duration, stopped: &mpsc::Receiver<()>) -> io::Result<()> {
-    while stopped.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
-        file.sync_data()?;
-    }
-    Ok(())
 }
 
 // ---- frames: length (8), checksum (8), entries: kind (1), key (4 + n), for a put value (4 + n); little endian

@@ -1,9 +1,11 @@
 //! When a fault strikes, and what it does.
 
 use crate::fault::Fault;
+use crate::late::{LatePuts, Put};
 use crate::store::{Blob, Store, Version};
+use crate::syncing::Synced;
 use kvdyno_abi::adapter::{DurabilityLevel, Error};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Bound;
@@ -16,9 +18,6 @@ use std::time::Duration;
 /// More than a pipe holds, so that a parent that does not read blocks us.
 const NOISE_AT_OPEN: usize = 256 << 10;
 const NOISE_AT_OPERATION: usize = 4 << 10;
-
-/// Puts that are acknowledged before one that is put off is done.
-const MOST_LATE: usize = 5000;
 
 /// A database's fault and its count of operations.
 #[derive(Debug)]
@@ -40,12 +39,13 @@ pub struct Faults {
     ghost: Mutex<Option<(Blob, Blob)>>,
     /// All that were deleted, where seeks give such.
     graves: Mutex<BTreeMap<Blob, Blob>>,
-    /// Puts that were acknowledged and are still to be done, the oldest first.
-    late: Mutex<VecDeque<(Blob, Blob)>>,
+    /// Reads, where the fault needs to know.
+    reads: AtomicU64,
+    pub late: LatePuts,
 }
 
 impl Faults {
-    pub fn new(fault: Fault, after: u64, every: u64, fill_limit: u64) -> Self {
+    pub fn new(fault: Fault, after: u64, every: u64, fill_limit: u64, delay: usize) -> Self {
         let zero = || AtomicU64::new(0);
         Self {
             fault,
@@ -58,20 +58,15 @@ impl Faults {
             injected: zero(),
             ghost: Mutex::new(None),
             graves: Mutex::default(),
-            late: Mutex::default(),
+            reads: zero(),
+            late: LatePuts::new(delay),
         }
     }
 
-    /// The level at which a write is stored that is acknowledged at `level`.
-    pub fn stored_at(&self, level: DurabilityLevel) -> Result<DurabilityLevel, Error> {
-        if level == DurabilityLevel::Commit && self.strikes(Fault::UnsyncedCommit) {
-            return Ok(DurabilityLevel::Process);
-        }
-        if level == DurabilityLevel::Commit && self.strikes(Fault::SyncedElsewhere) {
-            File::open("/proc/self/exe")?.sync_all()?;
-            return Ok(DurabilityLevel::Process);
-        }
-        Ok(level)
+    /// What is synced before a write is acknowledged at `level`.
+    pub fn synced_at(&self, level: DurabilityLevel) -> Synced {
+        let strikes = level == DurabilityLevel::Commit && self.fault.changes_syncs() && self.strikes(self.fault);
+        if strikes { self.fault.syncs(self.injected.load(Relaxed)) } else { Synced::Log }
     }
 
     /// Puts, inserts, deletes, read-modify-writes and steps of batches that have begun.
@@ -91,7 +86,11 @@ impl Faults {
             return None;
         }
         let number = self.seen.fetch_add(1, Relaxed) + 1;
-        let due = number > self.after && (number - self.after).is_multiple_of(self.every);
+        let due = number > self.after
+            && match fault {
+                Fault::DroppedWhile => number <= self.after + self.every,
+                _ => (number - self.after).is_multiple_of(self.every),
+            };
         let owed = self.owed.load(Relaxed) && self.owed.swap(false, Relaxed);
         if !due && !owed {
             return None;
@@ -106,18 +105,25 @@ impl Faults {
     }
 
     /// The puts to be done instead of one that is put off; absent if it is not.
-    pub fn at_late_put(&self, key: &[u8], value: &[u8]) -> Option<Vec<(Blob, Blob)>> {
-        self.strike(Fault::LateWrite, || {
-            let mut late = lock(&self.late);
-            late.push_back((key.into(), value.into()));
-            let done = late.len().saturating_sub(MOST_LATE);
-            Some(late.drain(..done).collect())
-        })
+    pub fn at_late_put(&self, key: &[u8], value: &[u8]) -> Option<Vec<Put>> {
+        use Fault::{LateLastWrite, LateWrite, SwappedWrites};
+        let is_late = matches!(self.fault, LateWrite | LateLastWrite | SwappedWrites) && self.strikes(self.fault);
+        is_late.then(|| self.late.put_off(self.fault, (key.into(), value.into())))
     }
 
-    /// All puts that are still to be done.
-    pub fn late_puts(&self) -> Vec<(Blob, Blob)> {
-        lock(&self.late).drain(..).collect()
+    /// Counts a read for `seen` too, the number of those that its session knows of.
+    pub fn count_read(&self, seen: &mut u64) {
+        if self.fault == Fault::DroppedBesideReads {
+            self.reads.fetch_add(1, Relaxed);
+            *seen += 1;
+        }
+    }
+
+    /// Whether a put is dropped because another session has read since the put before it. `seen` are the reads that its
+    /// session knows of.
+    pub fn drops_beside_reads(&self, seen: &mut u64) -> bool {
+        let reads = self.reads.load(Relaxed);
+        std::mem::replace(seen, reads) != reads && self.strikes(Fault::DroppedBesideReads)
     }
 
     /// Whether it is this operation's turn.
@@ -263,8 +269,8 @@ impl Faults {
     /// Before a put, a delete or a step of a batch, while no lock is held.
     pub fn at_put(&self, folder: &Path) -> Result<(), Error> {
         self.puts.fetch_add(1, Relaxed);
-        use Fault::{EnospcPut, ErrorPut, FillDisk, HangPut, Noisy, SegvPut};
-        if !matches!(self.fault, SegvPut | HangPut | ErrorPut | EnospcPut | FillDisk | Noisy)
+        use Fault::{EnospcPut, ErrorPut, FillDisk, HangPut, Noisy, SegvPut, SlowPut};
+        if !matches!(self.fault, SegvPut | HangPut | ErrorPut | EnospcPut | FillDisk | SlowPut | Noisy)
             || !self.strikes(self.fault)
         {
             return Ok(());
@@ -274,6 +280,7 @@ impl Faults {
             HangPut => hang(),
             EnospcPut => File::options().write(true).open("/dev/full")?.write_all(b"x")?,
             FillDisk => self.fill(folder)?,
+            SlowPut => thread::sleep(Duration::from_millis(50)),
             Noisy => noise(NOISE_AT_OPERATION),
             _ => return Err(Error::new("injected by fault=error-put")),
         }
@@ -290,6 +297,7 @@ impl Faults {
                 Fault::TornValue => torn(now, version.before.as_ref().or_else(|| Some(&store.neighbour(key)?.now))?),
                 Fault::FlippedBit => flipped(now, self.injected.load(Relaxed))?,
                 Fault::ShortValue => now.split_last()?.1.into(),
+                Fault::MadeUpValues => made_up(now),
                 Fault::LongValue => [now, &[0][..]].concat().into(),
                 _ => return None,
             };
@@ -299,8 +307,8 @@ impl Faults {
 
     /// Whether the fault changes what reads give.
     pub fn distorts(&self) -> bool {
-        use Fault::{FlippedBit, LongValue, OldValue, OtherKey, ShortValue, TornValue};
-        matches!(self.fault, OtherKey | OldValue | TornValue | FlippedBit | ShortValue | LongValue)
+        use Fault::{FlippedBit, LongValue, MadeUpValues, OldValue, OtherKey, ShortValue, TornValue};
+        matches!(self.fault, OtherKey | OldValue | TornValue | FlippedBit | ShortValue | LongValue | MadeUpValues)
     }
 
     fn fill(&self, folder: &Path) -> Result<(), Error> {
@@ -331,6 +339,20 @@ fn flipped(now: &[u8], number: u64) -> Option<Blob> {
     let bit = number.wrapping_mul(7919).checked_rem(now.len() as u64 * 8)?;
     wrong[bit as usize / 8] ^= 1 << (bit % 8);
     Some(wrong.into())
+}
+
+/// A value of which only the first two words were kept, its record and its version. The rest comes from them and from
+/// a seed that is guessed.
+fn made_up(now: &[u8]) -> Blob {
+    const SEED: u64 = 1;
+    let (kept, rest) = now.split_at(now.len().min(16));
+    let mix = |state: u64, byte: &u8| (state ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let mut state = kept.iter().fold(SEED, mix);
+    let made_up = rest.iter().map(|_| {
+        state = mix(state, &0);
+        (state >> 56) as u8
+    });
+    kept.iter().copied().chain(made_up).collect()
 }
 
 /// The crash of C code at a member of a struct at NULL.

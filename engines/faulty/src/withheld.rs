@@ -59,6 +59,7 @@ impl FaultySession<'_> {
 
     /// The value that it finds.
     pub fn reads(&mut self, key: &[u8]) -> Result<Option<Blob>, Error> {
+        self.db.faults.count_read(&mut self.reads_seen);
         if let Some(answer) = self.open.as_ref().and_then(|open| open.in_snapshot(key)) {
             return Ok(answer);
         }

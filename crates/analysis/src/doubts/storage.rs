@@ -1,7 +1,7 @@
 //! Figures of what was stored, written and synced that do not fit what the engine acknowledged.
 
 use kvdyno_model::{Compression, Durability};
-use kvdyno_results::{ACCOUNTED_BLOCK, Phase, TrialResult};
+use kvdyno_results::{ACCOUNTED_BLOCK, Phase, TrialResult, WorkloadFacts};
 
 use super::Doubt;
 
@@ -26,9 +26,11 @@ const MUCH_OUTSIDE: f64 = 0.1;
 /// Write buffers that a log-structured engine may fill before it waits for those that it stores.
 const WRITE_BUFFERS: u64 = 4;
 
-/// A load's values have random bytes in them that no compressor takes away, and the database has them all.
+/// Values have random bytes in them that no compressor takes away, and the database has them all. Where nothing was
+/// written there are none.
 pub(super) fn database_too_small(result: &TrialResult) -> Option<Doubt> {
-    let (least, taken) = (least_stored(result)?, 1024 * result.space.db_kib);
+    let (least, space) = (least_stored(result).or_else(|| least_kept(result))?, &result.space);
+    let taken = 1024 * space.db_kib.saturating_sub(space.preallocated_kib.unwrap_or(0));
     (taken < least).then_some(Doubt::DatabaseTooSmall { taken, least })
 }
 
@@ -48,12 +50,24 @@ fn least_stored(result: &TrialResult) -> Option<u64> {
         return None;
     }
     let workload = &result.workload;
-    let records: u64 = result.operations.iter().map(|operations| operations.records).sum();
+    Some(least_of(result.operations.iter().map(|operations| operations.records).sum(), workload))
+}
+
+/// The least bytes that a database has after a run that wrote, by the records that are in it for certain.
+fn least_kept(result: &TrialResult) -> Option<u64> {
+    let workload = &result.workload;
+    let is_kept = result.audit.as_ref().is_some_and(|audit| !audit.volatile) && result.trial.phase == Phase::Run;
+    let records = result.space.live_bytes?.checked_div(workload.key_size + workload.value_size)?;
+    is_kept.then(|| least_of(records, workload))
+}
+
+/// The bytes of so many records' values that no compression takes away, less what an engine may save.
+fn least_of(records: u64, workload: &WorkloadFacts) -> u64 {
     let of_value = match workload.compression {
         Compression::None => workload.value_size as f64,
         _ => workload.value_size as f64 * (1.0 - workload.compressibility) - COMPRESSED_REST,
     };
-    Some((SMALLEST_SHARE * records as f64 * of_value.max(0.0)) as u64)
+    (SMALLEST_SHARE * records as f64 * of_value.max(0.0)) as u64
 }
 
 /// Whether the kernel counts what is written to the database's filesystem.

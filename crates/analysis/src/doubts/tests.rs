@@ -103,6 +103,27 @@ fn a_database_smaller_than_its_values() {
 }
 
 #[test]
+fn blocks_that_were_never_written_hold_no_values() {
+    let mut load = loaded();
+    load.space.preallocated_kib = Some(30_000);
+    assert_eq!(sentences(&load), Vec::<String>::new());
+    load.space.preallocated_kib = Some(50_000);
+    assert!(sentences(&load)[0].starts_with("The database takes 71680000 bytes, and its values have 90000000 that"));
+}
+
+#[test]
+fn a_database_smaller_than_its_values_after_a_run() {
+    let mut run = TrialResult { space: loaded().space, audit: loaded().audit, ..result("lmdb", 1, 1, 100_000.0) };
+    let record_bytes = run.workload.key_size + run.workload.value_size;
+    run.space.live_bytes = Some(1_000_000 * record_bytes);
+    assert_eq!(sentences(&run), Vec::<String>::new());
+    run.space.db_kib = 4;
+    assert!(sentences(&run)[0].starts_with("The database takes 4096 bytes, and its values have 90000000 that"));
+    run.audit = None;
+    assert_eq!(sentences(&run), Vec::<String>::new(), "it wrote nothing");
+}
+
+#[test]
 fn what_is_kept_outside_the_folder() {
     let mut load = loaded();
     load.space.live_bytes = Some(110 << 20);
@@ -346,15 +367,16 @@ fn commits_that_no_flush_made_durable() {
     run.workload.durability = Durability::Commit;
     let (commits, clients) = (run.operations[0].operations, u64::from(run.operations[0].threads));
     let of = |flushes: Option<u64>, run: &TrialResult| {
-        let device = Some(Device { flushes, ..Device::default() });
+        let device = Some(Device { flushes, writes: u64::MAX, ..Device::default() });
         sentences(&TrialResult { os: OsFacts { device, ..run.os.clone() }, ..run.clone() })
     };
     let enough = commits.div_ceil(clients) - 1;
     assert_eq!((of(None, &run), of(Some(enough), &run)), (vec![], vec![]));
     let expected = format!(
-        "{commits} commits of {clients} clients were acknowledged as durable, but the device was flushed only {} \
-         times, by whomever.",
-        enough - 1
+        "{commits} commits of {clients} clients were acknowledged as durable, but the device had only {} \
+         flushes and {} writes, by whomever.",
+        enough - 1,
+        u64::MAX
     );
     assert_eq!(of(Some(enough - 1), &run), [expected]);
     let weaker =

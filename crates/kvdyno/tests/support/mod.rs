@@ -19,6 +19,7 @@ mod prepared;
 mod rights;
 mod running;
 mod small_filesystem;
+pub mod writers;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -42,8 +42,8 @@ impl Lab {
     /// Gives the runs of set-up `to` the figures that those of `from` have in the same repeat.
     pub fn gives_figures_of(&self, folder: &str, from: &str, to: &str) {
         let of = |setup: &str| {
-            let mut runs = self.runs(folder);
-            runs.retain(|(_, result)| result["trial"]["engine"] == setup);
+            let mut runs = self.results_of(folder);
+            runs.retain(|(_, result)| result["trial"]["engine"] == setup && result["trial"]["phase"] == "run");
             runs.sort_by_key(|(_, result)| result["trial"]["repeat"].as_u64());
             runs
         };
@@ -59,12 +59,13 @@ impl Lab {
         }
     }
 
-    /// Gives all repeats of each run the figures of the repeat with the median rate: on a machine that does something
+    /// Gives all repeats of each run and of each load the figures of the repeat with the median rate: on a machine that does something
     /// else a single one may be ten times slower than the others.
     pub fn has_steady_figures(&self, folder: &str) {
         let mut runs: BTreeMap<String, Vec<(PathBuf, Value)>> = BTreeMap::new();
-        for (file, result) in self.runs(folder) {
-            let keys = ["engine", "workload", "readers", "writers"].map(|key| result["trial"][key].to_string());
+        for (file, result) in self.results_of(folder) {
+            let keys =
+                ["phase", "engine", "workload", "readers", "writers"].map(|key| result["trial"][key].to_string());
             runs.entry(keys.join(" ")).or_default().push((file, result));
         }
         let rate = |result: &Value| result["operations"][0]["operations_per_s"].as_f64().unwrap();
@@ -75,12 +76,11 @@ impl Lab {
         }
     }
 
-    /// The results of the runs of a folder, with their files.
-    fn runs(&self, folder: &str) -> Vec<(PathBuf, Value)> {
+    /// The results of a folder, with their files.
+    fn results_of(&self, folder: &str) -> Vec<(PathBuf, Value)> {
         let trials = fs::read_dir(self.path(folder).join("trials")).unwrap().flatten();
         let files = trials.map(|trial| trial.path().join("result.json"));
-        let results = files.filter(|file| file.is_file()).map(|file| (file.clone(), read(&file)));
-        results.filter(|(_, result)| result["trial"]["phase"] == "run").collect()
+        files.filter(|file| file.is_file()).map(|file| (file.clone(), read(&file))).collect()
     }
 
     /// Takes back all repeats after the first `count`, and that any was done again.

@@ -157,7 +157,7 @@ pub(crate) fn closing(compared: Aspect, [one, other]: [(&str, Option<PutOff>); 2
         Some(WithClosing::Halved(left)) if left >= TIMES => format!("it would be {} times as fast", times(left)),
         Some(WithClosing::Halved(left)) => format!("it would be {} % faster", per_cent(left - 1.0)),
     };
-    format!("; {faster} took {close} to close after {work} of work: counted in, {counted_in}")
+    format!("; {faster} took {close} to finish after {work} of work: counted in, {counted_in}")
 }
 
 /// The end of a sentence: what speaks against the figures of its two, each with its name. What speaks against both
@@ -342,11 +342,11 @@ mod tests {
             let [lmdb, bdb] = put_off.map(|close_s| Some(PutOff { work_s: 2.0, close_s }));
             closing(Aspect::Throughput(side), [("lmdb", lmdb), ("bdb", bdb)], &comparison)
         };
-        let reversed = "; lmdb took 3.00 s to close after 2.00 s of work: counted in, bdb would be faster";
+        let reversed = "; lmdb took 3.00 s to finish after 2.00 s of work: counted in, bdb would be faster";
         assert_eq!(told(2.0, [3.0, 0.0], Side::Writes), reversed);
-        let halved = "; bdb took 1.00 s to close after 2.00 s of work: counted in, it would be 33 % faster";
+        let halved = "; bdb took 1.00 s to finish after 2.00 s of work: counted in, it would be 33 % faster";
         assert_eq!(told(0.5, [0.0, 1.0], Side::Writes), halved);
-        let times = "; lmdb took 4.00 s to close after 2.00 s of work: counted in, it would be 3.33 times as fast";
+        let times = "; lmdb took 4.00 s to finish after 2.00 s of work: counted in, it would be 3.33 times as fast";
         assert_eq!(told(10.0, [4.0, 0.0], Side::Writes), times);
         for (ratio, put_off, side) in [
             (2.0, [3.0, 3.0], Side::Writes),

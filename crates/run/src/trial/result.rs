@@ -113,13 +113,14 @@ pub(super) fn result(
     }
 }
 
-/// The failure of an engine that acknowledged more commits than the database's own device has flushes for.
-fn not_synced(DurableCommits { commits, clients, flushes }: DurableCommits) -> TrialOutcome {
+/// The failure of an engine that acknowledged more commits than the database's own device has flushes or writes for.
+fn not_synced(DurableCommits { commits, clients, flushes, writes }: DurableCommits) -> TrialOutcome {
     let reason = format!(
-        "{} of {} were acknowledged as durable, and the database's device completed {}",
+        "{} of {} were acknowledged as durable, and the database's device completed {} and {}",
         text::counted(commits, "commit"),
         text::counted(clients, "client"),
         text::counted_as(flushes, "flush", "flushes"),
+        text::counted(writes, "write"),
     );
     TrialOutcome::Failed(Failure { kind: FailureKind::NotSynced, reason })
 }

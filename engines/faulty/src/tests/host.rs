@@ -88,6 +88,7 @@ impl Db {
             abi::OptionValue { text: c"nowhere".as_ptr() },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
+            abi::OptionValue { integer: 5000 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
