@@ -177,6 +177,11 @@ pub struct Space {
     /// does not report it, on a bare device, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preallocated_kib: Option<u64>,
+    /// The part of its files that was in memory and not on the storage yet after the measured part, KiB: at most 0.1 s
+    /// after it, or at the trial's end if that was sooner. Absent in slices, where nothing is written, where the kernel
+    /// does not tell, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty_kib: Option<u64>,
 }
 
 impl Space {

@@ -195,15 +195,17 @@ pub struct Window {
     pub closing: Option<Closing>,
 }
 
-/// The closing of a database after the measured part, with the other calls in which an engine can do what it put off.
+/// The closing of a database, with all that an engine does after the last operation, in the process that closes it. The
+/// lab's own work, such as reading back, is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Closing {
-    /// Duration, seconds: from the last operation to the end of the clients' sessions, of the statistics, of opening
-    /// the session that reads back, and of the closing itself.
+    /// Seconds of its calls: from the last operation to the end of the clients' sessions, the statistics, the opening of
+    /// the session that reads back, and the closing. In slices only the last three, because trials wait for each other.
     pub seconds: f64,
-    /// CPU seconds of the process that closed it, user and system.
+    /// CPU seconds, user and system, from the end of the clients' sessions on, settling included.
     pub cpu_s: f64,
-    /// Bytes that it caused to be written to the storage (`write_bytes`); absent where the kernel does not say.
+    /// Bytes written to the storage from then on (`write_bytes`), settling included; absent where the kernel does not
+    /// say.
     pub written_bytes: Option<u64>,
 }
 
@@ -248,8 +250,8 @@ impl AnswerCounts {
 }
 
 impl TrialResult {
-    /// The part of settling and closing that is of the measured part and not of the warm-up, by their lengths, seconds. Trials
-    /// in slices are closed at once and wait for each other, so that of theirs the CPU time counts at most.
+    /// The part of settling and closing that is of the measured part and not of the warm-up, by their lengths, seconds.
+    /// Trials in slices are closed at once and wait for each other, so that of theirs the CPU time counts at most.
     pub fn put_off_s(&self) -> Option<f64> {
         let window = self.window.as_ref()?;
         let closing = window.closing?;

@@ -20,6 +20,7 @@ mod ledger_memory;
 mod loops;
 mod observer;
 mod plausible;
+mod put_off;
 mod recall;
 mod segment;
 pub mod shared;

@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use kvdyno_engine::EngineSettings;
 use kvdyno_environment::memory::GroupCpuAccount;
@@ -179,8 +180,8 @@ pub struct WorkerReport {
 pub struct SessionAudit {
     /// Its finding.
     pub finding: ReadBack,
-    /// The opening of the session, seconds.
-    pub opening_s: f64,
+    /// The time that the opening of the session took.
+    pub opening: Duration,
     /// The costs of it, which are none of the trial's.
     pub costs: OsFacts,
 }

@@ -78,6 +78,11 @@ impl Usage {
         }
     }
 
+    /// CPU seconds, user and system.
+    pub(crate) fn cpu_s(self) -> f64 {
+        self.user_s + self.sys_s
+    }
+
     pub(crate) fn since(self, before: Usage) -> Usage {
         Usage {
             user_s: self.user_s - before.user_s,

@@ -3,22 +3,21 @@
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
-use kvdyno_environment::costs::{own_calls, own_written_bytes};
+use kvdyno_environment::costs::own_calls;
 use kvdyno_environment::observed;
 use kvdyno_environment::outside::{anonymous_kib, kept_outside};
 use kvdyno_results::{
-    ACCOUNTED_BLOCK, CallBytes, ClientKind, Closing, Failure, FailureKind, ObservedEnvironment, Setting, Settling,
-    Window, files,
+    ACCOUNTED_BLOCK, CallBytes, ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
 };
 
 use crate::clock::{self, Calibration, Monotonic, Tsc};
+use crate::put_off::PutOff;
 use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
 use crate::trial::{Measured, NotRun, Trial, failed};
-use crate::usage::Usage;
 use crate::workloads::WorkloadSpec;
 use crate::workloads::role::RoleClock;
 
@@ -113,7 +112,7 @@ impl<C: RoleClock> Trial<'_, C> {
             None => self.run_on_threads(&database),
             Some(number) => self.run_as_process(&database, number),
         };
-        let mut put_off_s = self.since_work();
+        let mut put_off = PutOff::since(self.since_work());
         let settled = match measured {
             Ok(_) if self.leads() && self.spec.settle => self.settle(&database).map(Some),
             _ => Ok(None),
@@ -122,20 +121,16 @@ impl<C: RoleClock> Trial<'_, C> {
             control.enter(WorkerState::Finishing);
             control.set_ticks_per_ns(calibration.ticks_per_ns());
             let entry = |(topic, name, value)| Setting { topic, name, value };
-            let telling = Instant::now();
-            report.statistics = database.statistics().into_iter().map(entry).collect();
-            put_off_s += telling.elapsed().as_secs_f64();
+            report.statistics = put_off.timed(|| database.statistics()).into_iter().map(entry).collect();
         }
         // All readers and writers are through with what is measured, and the engine still has its memory.
         let observing = own_calls();
-        report.state = observed::around_this_process();
-        report.state.outside = memory_before
-            .and_then(|before| kept_outside(&self.spec.database, &[self.shared.fd(), self.ledger.fd()], before));
+        report.state = put_off.without(|| self.observe(memory_before));
         let observed = since(observing, own_calls());
         if self.leads() && measured.is_ok() && settled.is_ok() {
             control.enter(WorkerState::Auditing);
-            report.audit = self.audit(&choice, &database)?;
-            put_off_s += report.audit.as_ref().map_or(0.0, |audit| audit.opening_s);
+            report.audit = put_off.without(|| self.audit(&choice, &database))?;
+            put_off.add(report.audit.as_ref().map_or(Duration::ZERO, |audit| audit.opening));
         }
         if self.leads() {
             control.enter(WorkerState::Closing);
@@ -143,10 +138,9 @@ impl<C: RoleClock> Trial<'_, C> {
         report.window =
             measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
         report.group_cpu_s = measured.as_ref().ok().and_then(|measured| measured.group_cpu_s);
-        let (closed, closing) = self.close(database);
+        let closed = self.close(database, &mut put_off);
         if let Some(window) = &mut report.window {
-            let seconds = closing.seconds + put_off_s;
-            window.closing = closed.is_ok().then_some(Closing { seconds, ..closing });
+            window.closing = closed.is_ok().then(|| put_off.end());
         }
         // The reads that observe the environment are no calls of the engine's.
         report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));
@@ -172,27 +166,33 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(database)
     }
 
-    /// Seconds since the last operation: the clients' sessions have ended meanwhile. 0 in slices, whose trials wait for
+    /// Time since the last operation: the clients' sessions have ended meanwhile. None in slices, whose trials wait for
     /// each other.
-    fn since_work(&self) -> f64 {
+    fn since_work(&self) -> Duration {
         let ended = self.shared.client_stats().iter().map(ClientStats::measured_until).max().unwrap_or(0);
         match self.spec.slices {
-            None if ended > 0 => self.clock.now().saturating_sub(ended) as f64 / self.control().ticks_per_ns() / 1e9,
-            _ => 0.0,
+            None if ended > 0 => {
+                let ns = self.clock.now().saturating_sub(ended) as f64 / self.control().ticks_per_ns();
+                Duration::from_nanos(ns as u64)
+            }
+            _ => Duration::ZERO,
         }
     }
 
+    /// The environment of this process. `memory_before`: of [`anonymous_kib`], before the engine had any.
+    fn observe(&self, memory_before: Option<u64>) -> ObservedEnvironment {
+        let own = [self.shared.fd(), self.ledger.fd()];
+        let outside = memory_before.and_then(|before| kept_outside(&self.spec.database, &own, before));
+        ObservedEnvironment { outside, ..observed::around_this_process() }
+    }
+
     /// The first process closes the database after the others did.
-    fn close(&self, database: Database) -> (Result<(), Failure>, Closing) {
+    fn close(&self, database: Database, put_off: &mut PutOff) -> Result<(), Failure> {
         if self.leads() {
             // That barrier is never aborted: a process that does not come to it has crashed, and the parent ends us.
             let _ = self.control().barriers.left.wait_for(self.spec.processes() - 1);
         }
-        let (begun, used, written) = (Instant::now(), Usage::now(), own_written_bytes());
-        let closed = database.close().map_err(|error| failed("closing the database", &error));
-        let (seconds, used) = (begun.elapsed().as_secs_f64(), Usage::now().since(used));
-        let written_bytes = written.zip(own_written_bytes()).map(|(before, now)| now.saturating_sub(before));
-        (closed, Closing { seconds, cpu_s: used.user_s + used.sys_s, written_bytes })
+        put_off.timed(|| database.close()).map_err(|error| failed("closing the database", &error))
     }
 
     /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has

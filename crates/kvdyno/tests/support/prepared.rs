@@ -59,8 +59,8 @@ impl Lab {
         }
     }
 
-    /// Gives all repeats of each run and of each load the figures of the repeat with the median rate: on a machine that does something
-    /// else a single one may be ten times slower than the others.
+    /// Gives all repeats of each run and of each load the figures of the repeat with the median rate: on a machine that
+    /// does something else a single one may be ten times slower than the others.
     pub fn has_steady_figures(&self, folder: &str) {
         let mut runs: BTreeMap<String, Vec<(PathBuf, Value)>> = BTreeMap::new();
         for (file, result) in self.results_of(folder) {

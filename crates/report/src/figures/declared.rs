@@ -108,9 +108,12 @@ pub(crate) const KINDS: [Figure; 3] = [
 ];
 
 /// Space, storage and faults.
-const RESOURCES: [Figure; 9] = [
+const RESOURCES: [Figure; 10] = [
     Figure::measured("db_peak_kib", "", "the most that the database took", Unit::Kib, |r| {
         Some(r.space.db_peak_kib as f64)
+    }),
+    Figure::measured("dirty_kib", "", "in memory and not on the storage yet after the measured part", Unit::Kib, |r| {
+        r.space.dirty_kib.map(|kib| kib as f64)
     }),
     KINDS[0],
     KINDS[1],
@@ -175,15 +178,27 @@ const WINDOW: Figure = Figure::measured("window_s", "", "length of the measured 
 
 /// The closing of the database after it.
 const CLOSING: [Figure; 3] = [
-    Figure::measured("close_s", "", "the closing of the database after the measured part", Unit::Seconds, |r| {
-        closing(r).map(|closing| closing.seconds)
-    }),
-    Figure::measured("close_cpu_s", "", "CPU time of the closing", Unit::Seconds, |r| {
-        closing(r).map(|closing| closing.cpu_s)
-    }),
-    Figure::measured("close_write_bytes", "", "written to the storage by the closing", Unit::Megabytes, |r| {
-        closing(r)?.written_bytes.map(|bytes| bytes as f64)
-    }),
+    Figure::measured(
+        "close_s",
+        "",
+        "ends of sessions, statistics and the closing of the database, after the measured part",
+        Unit::Seconds,
+        |r| closing(r).map(|closing| closing.seconds),
+    ),
+    Figure::measured(
+        "close_cpu_s",
+        "",
+        "CPU time after the measured part, settling and closing included",
+        Unit::Seconds,
+        |r| closing(r).map(|closing| closing.cpu_s),
+    ),
+    Figure::measured(
+        "close_write_bytes",
+        "",
+        "written to the storage after the measured part, settling and closing included",
+        Unit::Megabytes,
+        |r| closing(r)?.written_bytes.map(|bytes| bytes as f64),
+    ),
 ];
 
 /// CPU time and context switches of the measured part.

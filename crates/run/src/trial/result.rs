@@ -97,7 +97,7 @@ pub(super) fn result(
         figures,
         os,
         environment,
-        space: Space { live_bytes: live_bytes(context, counted), ..extras.space },
+        space: Space { live_bytes: live_bytes(context, counted), dirty_kib: watched.dirty_at_end_kib, ..extras.space },
         user_bytes_written: counted.user_bytes,
         user_bytes_read: counted.user_bytes_read,
         statistics: report.map(|report| report.statistics).unwrap_or_default(),

@@ -26,7 +26,7 @@ impl Watching<'_> {
 
     /// Whether it changes its database.
     pub(super) fn writes(&self) -> bool {
-        self.context.planned.key.writers > 0
+        self.context.planned.workload.writes_records()
     }
 
     fn is_in_slices(&self) -> bool {
@@ -124,6 +124,14 @@ impl Watching<'_> {
         // An unknown amount stays absent; the trial itself does not need it.
         if let (Some(standing), Ok(Some(bytes))) = (&mut self.standing, dirty_bytes(&self.context.database)) {
             standing.note_dirty(bytes);
+        }
+    }
+
+    /// The same at the end of the measured part of a trial without slices.
+    pub(super) fn note_dirty_at_end(&mut self) {
+        if self.writes() && self.standing.is_none() {
+            let dirty = dirty_bytes(&self.context.database).ok().flatten();
+            self.dirty_at_end_kib = dirty.map(|bytes| bytes >> 10);
         }
     }
 

@@ -64,6 +64,8 @@ pub(super) struct Watched {
     pub(super) cpu: Option<SliceCpu>,
     /// The most that was not on the storage yet after a slice, KiB.
     pub(super) dirty_kib: Option<u64>,
+    /// What was not on the storage yet when the measured part had ended, KiB; absent in slices.
+    pub(super) dirty_at_end_kib: Option<u64>,
     pub(super) interference: Vec<Interference>,
     /// The lab's own CPU time in the measured part, seconds.
     pub(super) lab_cpu_s: f64,
@@ -104,6 +106,7 @@ pub(super) struct Watching<'a> {
     series: Vec<SeriesPoint>,
     resources: ResourceLog,
     db_peak_kib: u64,
+    pub(super) dirty_at_end_kib: Option<u64>,
     pub(super) interrupted: Option<Instant>,
     told_at_work: bool,
     /// The lab's own reason to end it.
@@ -156,6 +159,7 @@ impl<'a> Watching<'a> {
             series: Vec::new(),
             resources: ResourceLog::of(&context.database),
             db_peak_kib: 0,
+            dirty_at_end_kib: None,
             interrupted: None,
             told_at_work: false,
             termination: None,
@@ -221,6 +225,9 @@ impl<'a> Watching<'a> {
         if self.standing.is_none() {
             self.row();
         }
+        if self.dirty_at_end_kib.is_none() {
+            self.note_dirty_at_end();
+        }
         if self.interrupted.is_some() {
             return None;
         }
@@ -236,6 +243,7 @@ impl<'a> Watching<'a> {
             db_peak_kib: self.db_peak_kib,
             cpu,
             dirty_kib,
+            dirty_at_end_kib: self.dirty_at_end_kib,
             interference: self.pauses.interference().chain(self.monitor.finish()).collect(),
             lab_cpu_s: self.lab_cpu.seconds(),
         })
@@ -307,6 +315,9 @@ impl<'a> Watching<'a> {
             )));
         }
         if state > self.state.0 {
+            if self.state.0 <= WorkerState::Measuring && state > WorkerState::Measuring {
+                self.note_dirty_at_end();
+            }
             self.state = (state, now);
             self.last_change.1 = now;
         }

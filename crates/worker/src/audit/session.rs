@@ -1,7 +1,7 @@
 //! The fresh session that reads back what a trial wrote, at its end.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use kvdyno_engine::{Choice, Database, abi};
 use kvdyno_environment::costs::own_costs;
@@ -25,15 +25,15 @@ impl<C> Trial<'_, C> {
             return Ok(None);
         }
         let (begun, before, device) = (Instant::now(), own_costs(), DeviceCounters::read(&spec.database));
-        let (mut finding, opening_s) = self.read_back(database)?;
+        let (mut finding, opening) = self.read_back(database)?;
         finding.seconds = begun.elapsed().as_secs_f64();
         let device = device.zip(DeviceCounters::read(&spec.database)).map(|(before, after)| after.since(&before));
         let costs = OsFacts { wall_s: finding.seconds, device, ..own_costs().without(&before) };
-        Ok(Some(SessionAudit { finding, opening_s, costs }))
+        Ok(Some(SessionAudit { finding, opening, costs }))
     }
 
-    /// The finding, and the seconds that opening the session took.
-    fn read_back(&self, database: &Database) -> Result<(ReadBack, f64), Failure> {
+    /// The finding, and the time that opening the session took.
+    fn read_back(&self, database: &Database) -> Result<(ReadBack, Duration), Failure> {
         let (spec, control) = (self.spec, self.control());
         let written = match spec.workload.name.profile().loads {
             true => Written::Load,
@@ -49,10 +49,10 @@ impl<C> Trial<'_, C> {
         };
         let present = present_after(self.shared, &spec.workload, spec.contents.present);
         let acknowledged = Acknowledged::of(spec, present, self.ledger)?;
-        let opening = Instant::now();
+        let begun = Instant::now();
         let mut reader = Reader::open(database, &acknowledged, &control.audited)
             .map_err(|error| failed("opening a session to read back", &error))?;
-        let (mut finding, opening_s) = (ReadBack::default(), opening.elapsed().as_secs_f64());
+        let (mut finding, opening) = (ReadBack::default(), begun.elapsed());
         for id in acknowledged.ids(&written).take_while(|_| !control.is_stop_requested()) {
             reader.read(id, &mut finding);
         }
@@ -61,6 +61,6 @@ impl<C> Trial<'_, C> {
         if let Some(sum) = acknowledged.version_sum(&now).filter(|_| counts_versions) {
             reader.add_up(sum, || !control.is_stop_requested(), &mut finding);
         }
-        Ok((finding, opening_s))
+        Ok((finding, opening))
     }
 }
