@@ -231,7 +231,7 @@ torment: build
 		PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=4096 \
 		$(CARGO) test --release --locked $(TESTED_FEATURES) --lib
 	target/release/kvdyno-torment --runs $(RUNS) --kills $(KILLS) --files $(FILES) --folders $(FOLDERS) --full $(FULL) \
-		--kvdyno target/release/kvdyno --document docs/reliability.md
+		--kvdyno target/release/kvdyno --state target/torment.json --document docs/reliability.md
 
 # Adapters that make others slower, outside of where adapters are looked for: docs/engines/slow.md.
 SLOWED = lmdb rocksdb

@@ -10,6 +10,7 @@ use kvdyno_dataset::{Stream, subseed};
 use kvdyno_results::{FailureKind, TrialOutcome, TrialResult};
 
 use crate::TormentArguments;
+use crate::done::PartsDone;
 use crate::kills::TormentedRun;
 use crate::summary::TormentLine;
 
@@ -35,30 +36,14 @@ fn file(storage: &Path, is_copied: bool) -> String {
 ///
 /// # Errors
 /// If no filesystem can be made, or the program not be started.
-pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentLine> {
+pub fn torment(kvdyno: &Path, arguments: &TormentArguments, done: &mut PartsDone) -> io::Result<TormentLine> {
     let (mut lacked, mut results, mut misses) = (0, 0, Vec::new());
     for number in 0..arguments.full {
-        let mut random = Stream::new(subseed(arguments.seed, &[number, 4]));
-        let is_copied = number % 2 == 1;
-        let sizes = if is_copied { SIZES_WITH_COPIES_MIB } else { SIZES_MIB };
-        let size_mib = sizes.start + random.below(sizes.end - sizes.start);
-        let run = TormentedRun::empty(kvdyno)?;
-        let storage = SharedStorage::mount(run.home(), size_mib)?;
-        run.write(&file(&storage.point, is_copied))?;
-        let status = run.ends()?;
-        drop(storage);
-        if !matches!(status.and_then(|status| status.code()), Some(0 | 1)) {
-            misses.push(format!("{size_mib} MiB: {status:?}: {}", run.log().replace('\n', " ")));
-        }
-        let of_run = run.results().results().map_err(io::Error::other)?;
-        let planned = run.planned()?.unwrap_or(0);
-        if planned == 0 || of_run.len() != planned {
-            misses.push(format!("{size_mib} MiB: {planned} trials were planned, {} have a result", of_run.len()));
-        }
-        misses.extend(of_run.iter().filter_map(other_failure).map(|words| format!("{size_mib} MiB: {words}")));
-        lacked += of_run.iter().filter(|result| !result.is_finished()).count();
-        results += of_run.len();
-        run.is_given_back(&mut misses)?;
+        let (more_lacked, more_results, more_misses) =
+            done.part(&format!("full {number}"), || one(kvdyno, arguments.seed, number))?;
+        lacked += more_lacked;
+        results += more_results;
+        misses.extend(more_misses);
     }
     Ok(TormentLine {
         what: "full storage that databases share".to_owned(),
@@ -66,6 +51,32 @@ pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Tormen
         remark: format!("{results} results, {lacked} of them failures for want of space"),
         misses,
     })
+}
+
+/// One run: failures for want of space, results, misses.
+fn one(kvdyno: &Path, seed: u64, number: u64) -> io::Result<(usize, usize, Vec<String>)> {
+    let mut misses = Vec::new();
+    let mut random = Stream::new(subseed(seed, &[number, 4]));
+    let is_copied = number % 2 == 1;
+    let sizes = if is_copied { SIZES_WITH_COPIES_MIB } else { SIZES_MIB };
+    let size_mib = sizes.start + random.below(sizes.end - sizes.start);
+    let run = TormentedRun::empty(kvdyno)?;
+    let storage = SharedStorage::mount(run.home(), size_mib)?;
+    run.write(&file(&storage.point, is_copied))?;
+    let status = run.ends()?;
+    drop(storage);
+    if !matches!(status.and_then(|status| status.code()), Some(0 | 1)) {
+        misses.push(format!("{size_mib} MiB: {status:?}: {}", run.log().replace('\n', " ")));
+    }
+    let of_run = run.results().results().map_err(io::Error::other)?;
+    let planned = run.planned()?.unwrap_or(0);
+    if planned == 0 || of_run.len() != planned {
+        misses.push(format!("{size_mib} MiB: {planned} trials were planned, {} have a result", of_run.len()));
+    }
+    misses.extend(of_run.iter().filter_map(other_failure).map(|words| format!("{size_mib} MiB: {words}")));
+    let lacked = of_run.iter().filter(|result| !result.is_finished()).count();
+    run.is_given_back(&mut misses)?;
+    Ok((lacked, of_run.len(), misses))
 }
 
 /// A failure that is not for want of space: the engine's own, of a trial or of the load that it stands on.

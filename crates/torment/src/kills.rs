@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 
 use kvdyno_dataset::{Stream, subseed};
 use kvdyno_results::folder::ResultsFolder;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::TormentArguments;
+use crate::done::PartsDone;
 use crate::summary::TormentLine;
 
 /// A sort of runs, with what its file says.
@@ -97,7 +99,7 @@ fn file(KilledSort { engines, runs, run, environment, lab, .. }: KilledSort) -> 
 }
 
 /// The outcome of the runs of a sort.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct KillCount {
     runs: u64,
     kills: u64,
@@ -105,17 +107,26 @@ struct KillCount {
     misses: Vec<String>,
 }
 
+impl KillCount {
+    fn add(&mut self, more: KillCount) {
+        self.runs += more.runs;
+        self.kills += more.kills;
+        self.results += more.results;
+        self.misses.extend(more.misses);
+    }
+}
+
 /// All runs and kills, in turns of the sorts.
 ///
 /// # Errors
 /// If files cannot be had, or the program not be started.
-pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Vec<TormentLine>> {
+pub fn torment(kvdyno: &Path, arguments: &TormentArguments, done: &mut PartsDone) -> io::Result<Vec<TormentLine>> {
     let mut counts: [KillCount; SORTS.len()] = Default::default();
     let each = arguments.kills.div_ceil(arguments.runs.max(1));
     for run in 0..arguments.runs {
         let sort = (run % SORTS.len() as u64) as usize;
         let mut random = Stream::new(subseed(arguments.seed, &[run, 2]));
-        one(kvdyno, SORTS[sort], each, &mut random, &mut counts[sort])?;
+        counts[sort].add(done.part(&format!("killed {run}"), || one(kvdyno, SORTS[sort], each, &mut random))?);
     }
     let line = |(sort, count): (KilledSort, KillCount)| TormentLine {
         what: format!("`kill -9` of the parent, {}", sort.name),
@@ -124,13 +135,13 @@ pub fn torment(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Vec<To
         misses: count.misses,
     };
     let mut lines: Vec<TormentLine> = SORTS.into_iter().zip(counts).map(line).collect();
-    lines.push(abandoned(kvdyno, arguments)?);
+    lines.push(done.part("abandoned", || abandoned(kvdyno, arguments))?);
     Ok(lines)
 }
 
 /// A run that is killed so often, and then resumed to its end. If it ends before, it is begun again for the rest.
-fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream, count: &mut KillCount) -> io::Result<()> {
-    let mut left = kills;
+fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream) -> io::Result<KillCount> {
+    let (mut left, mut count) = (kills, KillCount::default());
     while left > 0 {
         let lab = TormentedRun::new(kvdyno, sort)?;
         let mut before = SavedResults::new();
@@ -146,7 +157,7 @@ fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream, count: 
         lab.is_whole(status, &after, &mut count.misses)?;
         lab.is_given_back(&mut count.misses)?;
     }
-    Ok(())
+    Ok(count)
 }
 
 /// Runs that are killed and never resumed: after `kvdyno clean` nothing of them is left.

@@ -5,6 +5,7 @@
 //! Experiment files and results folders are read in processes of their own by the same functions that the program calls
 //! ([`kvdyno_torment::inputs`]); a sample of both by the program itself.
 
+mod done;
 mod experiments;
 mod folders;
 mod full_storage;
@@ -19,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use done::PartsDone;
 use summary::{TormentLine, TormentSummary};
 
 /// How much of everything, and where the program is.
@@ -48,6 +50,9 @@ struct TormentArguments {
     /// The experiment files that are mutated, beside those that ship.
     #[arg(long, default_value = "tests/inputs/experiment")]
     inputs: PathBuf,
+    /// The file with what is done so far: a torment that was ended goes on from there.
+    #[arg(long)]
+    state: Option<PathBuf>,
     /// The document that keeps the last run.
     #[arg(long)]
     document: Option<PathBuf>,
@@ -99,11 +104,17 @@ fn torment(arguments: &TormentArguments) -> ExitCode {
 
 fn all(arguments: &TormentArguments) -> io::Result<TormentSummary> {
     let kvdyno = arguments.kvdyno.canonicalize()?;
+    let mut done = PartsDone::of(&kvdyno, arguments)?;
+    if done.count() > 0 {
+        eprintln!("kvdyno-torment: going on after {} parts that are done", done.count());
+    }
     let home = tempfile::tempdir()?;
     let mut lines: Vec<TormentLine> = Vec::new();
-    lines.extend(experiments::torment(&kvdyno, home.path(), &arguments.inputs, arguments.seed, arguments.files)?);
-    lines.extend(folders::torment(&kvdyno, home.path(), arguments.seed, arguments.folders)?);
-    lines.extend(kills::torment(&kvdyno, arguments)?);
-    lines.push(full_storage::torment(&kvdyno, arguments)?);
+    let (inputs, seed) = (&arguments.inputs, arguments.seed);
+    lines.extend(done.part("files", || experiments::torment(&kvdyno, home.path(), inputs, seed, arguments.files))?);
+    lines.extend(done.part("folders", || folders::torment(&kvdyno, home.path(), seed, arguments.folders))?);
+    lines.extend(kills::torment(&kvdyno, arguments, &mut done)?);
+    lines.push(full_storage::torment(&kvdyno, arguments, &mut done)?);
+    done.forget()?;
     Ok(TormentSummary::new(lines, arguments.seed))
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use jiff::Zoned;
 use kvdyno_model::text::of_the_rest;
+use serde::{Deserialize, Serialize};
 
 /// Misses that are shown of a line; the others are counted.
 const MOST_SHOWN: usize = 10;
@@ -14,6 +15,7 @@ const BEGIN: &str = "<!-- last run: begin, written by make torment -->\n";
 const END: &str = "<!-- last run: end -->\n";
 
 /// One sort of torment.
+#[derive(Serialize, Deserialize)]
 pub struct TormentLine {
     /// The torment.
     pub what: String,
