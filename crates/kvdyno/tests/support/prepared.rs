@@ -62,17 +62,32 @@ impl Lab {
     /// Gives all repeats of each run and of each load the figures of the repeat with the median rate: on a machine that
     /// does something else a single one may be ten times slower than the others.
     pub fn has_steady_figures(&self, folder: &str) {
+        let rate = |result: &Value| result["operations"][0]["operations_per_s"].as_f64().unwrap();
+        self.has_figures_of(folder, rate, |repeats| repeats / 2);
+    }
+
+    /// The same with the figures of the repeat that took the least time, from the measured part to the end of the
+    /// closing.
+    pub fn has_quickest_figures(&self, folder: &str) {
+        let seconds = |result: &Value| {
+            let of = |part: &str| result["window"].pointer(part).and_then(Value::as_f64).unwrap_or(0.0);
+            of("/seconds") + of("/settling/seconds") + of("/closing/seconds")
+        };
+        self.has_figures_of(folder, seconds, |_| 0);
+    }
+
+    /// Gives all repeats of each run and of each load the figures of one of them, chosen in the order of `figure`.
+    fn has_figures_of(&self, folder: &str, figure: impl Fn(&Value) -> f64, chosen: impl Fn(usize) -> usize) {
         let mut runs: BTreeMap<String, Vec<(PathBuf, Value)>> = BTreeMap::new();
         for (file, result) in self.results_of(folder) {
             let keys =
                 ["phase", "engine", "workload", "readers", "writers"].map(|key| result["trial"][key].to_string());
             runs.entry(keys.join(" ")).or_default().push((file, result));
         }
-        let rate = |result: &Value| result["operations"][0]["operations_per_s"].as_f64().unwrap();
         for mut repeats in runs.into_values() {
-            repeats.sort_by(|(_, one), (_, other)| rate(one).total_cmp(&rate(other)));
-            let median = repeats[repeats.len() / 2].1.clone();
-            repeats.into_iter().for_each(|(file, result)| write_with_figures_of(&median, &file, result));
+            repeats.sort_by(|(_, one), (_, other)| figure(one).total_cmp(&figure(other)));
+            let of_all = repeats[chosen(repeats.len())].1.clone();
+            repeats.into_iter().for_each(|(file, result)| write_with_figures_of(&of_all, &file, result));
         }
     }
 
