@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
-use kvdyno_results::{AgainstCpuTime, Audit, DurableCommits, Machine, OpKind, Operations, Pacing, Side, TrialResult};
+use kvdyno_results::{
+    AgainstCpuTime, Audit, DurableCommits, Machine, OpKind, Operations, Pacing, Side, Syncs, TrialResult,
+};
 
 /// Largest relative difference between figures that should agree. The published tables are consistent to within it.
 const TOLERANCE: f64 = 0.02;
@@ -247,11 +249,15 @@ impl fmt::Display for Doubt {
                 "The engine used {memory_kib} KiB of memory, where its cache and write buffers were to have \
                  {given_kib} KiB: it may keep more of its {live_kib} KiB of records in memory than others."
             ),
-            Doubt::NotSynced(DurableCommits { commits, clients, flushes, writes }) => write!(
-                f,
-                "{commits} commits of {clients} clients were acknowledged as durable, but the device had only \
-                 {flushes} flushes and {writes} writes, by whomever."
-            ),
+            Doubt::NotSynced(DurableCommits { commits, clients, syncs }) => {
+                write!(f, "{commits} commits of {clients} clients were acknowledged as durable, but the ")?;
+                match syncs {
+                    Syncs::OfDevice { flushes, writes } => {
+                        write!(f, "device had only {flushes} flushes and {writes} writes, by whomever.")
+                    }
+                    Syncs::OfWorker(syncs) => write!(f, "filesystem did only {syncs} syncs for the engine."),
+                }
+            }
             Doubt::RateNotKept { kind, behind_s, allowed_s } => write!(
                 f,
                 "The rate of {kind} operations was not kept: at the end a client was {behind_s:.2} s behind, and more \

@@ -21,6 +21,7 @@ pub mod process;
 mod random;
 pub mod requested;
 pub mod storage;
+pub mod syncs;
 pub mod worker_processes;
 
 mod age;

@@ -50,7 +50,7 @@ pub use resources::ResourcePoint;
 pub use roles::{RoleFacts, RoleOperations};
 pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
-pub use syncs::DurableCommits;
+pub use syncs::{DurableCommits, Syncs};
 pub use trial_result::{
     AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey,
     TrialOutcome, TrialResult, Window,

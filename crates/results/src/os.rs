@@ -43,6 +43,11 @@ pub struct OsFacts {
     /// Bytes of its calls; absent if it did not reach the close of its database, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallBytes>,
+    /// Syncs that the filesystem did for the worker, from before the database was opened to the end of the measured
+    /// part. Absent if no write was to be durable when it was acknowledged, where they are not counted or need not be,
+    /// and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncs: Option<u64>,
     /// The block device below the database, with all traffic on it during the trial.
     pub device: Option<Device>,
 }
@@ -124,6 +129,7 @@ impl OsFacts {
             read_bytes: less(self.read_bytes, part.read_bytes),
             write_bytes: less(self.write_bytes, part.write_bytes),
             calls: self.calls.map(|calls| calls.since(part.calls.unwrap_or_default())),
+            syncs: self.syncs,
             device: self.device.clone().map(|device| match &part.device {
                 Some(part) => device.without(part),
                 None => device,
@@ -150,6 +156,7 @@ impl OsFacts {
             read_bytes: both(self.read_bytes, other.read_bytes),
             write_bytes: both(self.write_bytes, other.write_bytes),
             calls: self.calls.zip(other.calls).map(|(a, b)| a.plus(b)),
+            syncs: both(self.syncs, other.syncs),
             device: None,
         }
     }

@@ -1,38 +1,63 @@
-//! DurableCommits and the flushes of the device below them.
+//! Commits and the syncs that make them durable.
 
 use kvdyno_model::Durability;
 use serde::{Deserialize, Serialize};
 
 use crate::{OpKind, Operations, TrialResult};
 
-/// Operations that were acknowledged at durability `commit`, and the flushes that could make them durable.
+/// Operations that were acknowledged at durability `commit`, and the syncs that could make them durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DurableCommits {
     /// Operations of the measured part that each changed the database, acknowledged at durability `commit`.
     pub commits: u64,
     /// Their clients.
     pub clients: u64,
-    /// Flushes of the device's write cache over the whole trial, by whomever.
-    pub flushes: u64,
-    /// Writes to the device over the whole trial, by whomever.
-    pub writes: u64,
+    /// Syncs of at least the measured part.
+    pub syncs: Syncs,
+}
+
+/// Syncs, as somebody counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Syncs {
+    /// What the device below the database completed over the whole trial, by whomever.
+    OfDevice {
+        /// Flushes of its write cache.
+        flushes: u64,
+        /// Writes.
+        writes: u64,
+    },
+    /// What the filesystem did for the worker.
+    OfWorker(u64),
+}
+
+impl Syncs {
+    /// The syncs that came after a write, at the most.
+    pub fn most(self) -> u64 {
+        match self {
+            Syncs::OfDevice { flushes, writes } => flushes.min(writes),
+            Syncs::OfWorker(syncs) => syncs,
+        }
+    }
 }
 
 impl DurableCommits {
-    /// Whether commits were acknowledged that no flush made durable. A client waits for its commit, and the flush of
-    /// a commit begins after the commit does: so one flush makes at most one commit of each client durable, and
-    /// before it something must be written. The opposite proves nothing: both may be of other data.
+    /// Whether commits were acknowledged that no sync made durable. A client waits for its commit, and the sync of a
+    /// commit begins after the commit does: so one sync makes at most one commit of each client durable, and before it
+    /// something must be written. The opposite proves nothing: it may be of other data.
     pub fn are_unsynced(self) -> bool {
-        self.flushes.min(self.writes).saturating_add(1).saturating_mul(self.clients) < self.commits
+        self.syncs.most().saturating_add(1).saturating_mul(self.clients) < self.commits
     }
 }
 
 impl TrialResult {
-    /// Its commits; absent if none are promised to be durable, or if the device's flushes do not tell.
+    /// Its commits; absent if none are promised to be durable, or if nobody counts what makes them so.
     pub fn commits(&self) -> Option<DurableCommits> {
-        let device = self.os.device.as_ref()?;
-        let (flushes, writes) = (device.flushes?, device.writes);
-        self.promised_commits().map(|(commits, clients)| DurableCommits { commits, clients, flushes, writes })
+        let of_device = || {
+            let device = self.os.device.as_ref()?;
+            Some(Syncs::OfDevice { flushes: device.flushes?, writes: device.writes })
+        };
+        let syncs = of_device().or_else(|| self.os.syncs.map(Syncs::OfWorker))?;
+        self.promised_commits().map(|(commits, clients)| DurableCommits { commits, clients, syncs })
     }
 
     /// The operations that changed the database and were acknowledged at durability `commit`, and their clients; absent
@@ -109,7 +134,9 @@ mod tests {
 
     #[test]
     fn one_flush_serves_one_commit_of_each_client() {
-        let of = |commits, flushes, writes| DurableCommits { commits, clients: 4, flushes, writes }.are_unsynced();
+        let of = |commits, flushes, writes| {
+            DurableCommits { commits, clients: 4, syncs: Syncs::OfDevice { flushes, writes } }.are_unsynced()
+        };
         assert!(!of(40, 9, 20) && of(41, 9, 20) && !of(4, 0, 20) && of(5, 0, 20));
         assert!(!of(40, 20, 9) && of(41, 20, 9), "a flush before which nothing was written");
     }
@@ -119,19 +146,19 @@ mod tests {
         use OpKind::{Delete, Get, Put, ReadModifyWrite};
         let all = vec![did(Get, 2, 500), did(Put, 2, 70), did(ReadModifyWrite, 2, 5)];
         let of = |durability, operations| result(durability, operations).commits();
-        let expected = DurableCommits { commits: 75, clients: 4, flushes: 9, writes: 20 };
+        let syncs = Syncs::OfDevice { flushes: 9, writes: 20 };
+        let expected = DurableCommits { commits: 75, clients: 4, syncs };
         assert_eq!(of(Durability::Commit, all.clone()), Some(expected));
         assert_eq!(of(Durability::Periodic, all.clone()), None);
         assert_eq!(of(Durability::Commit, vec![did(Get, 2, 500)]), None);
         // What is updated may have been deleted.
         let deleting = [all, vec![did(Delete, 2, 8)]].concat();
-        assert_eq!(
-            of(Durability::Commit, deleting),
-            Some(DurableCommits { commits: 70, clients: 2, flushes: 9, writes: 20 })
-        );
+        assert_eq!(of(Durability::Commit, deleting), Some(DurableCommits { commits: 70, clients: 2, syncs }));
         let mut untold = result(Durability::Commit, vec![did(Put, 2, 70)]);
         untold.os.device = Some(Device::default());
         assert_eq!(untold.commits(), None);
+        untold.os.syncs = Some(12);
+        assert_eq!(untold.commits().map(|commits| commits.syncs), Some(Syncs::OfWorker(12)));
     }
 
     #[test]
@@ -158,6 +185,9 @@ mod tests {
             role("visits", None, vec![did(OpKind::Put, 2, 60)]),
         ];
         (result.workload.roles, result.of_roles) = roles.into_iter().unzip();
-        assert_eq!(result.commits(), Some(DurableCommits { commits: 30, clients: 1, flushes: 9, writes: 20 }));
+        assert_eq!(
+            result.commits(),
+            Some(DurableCommits { commits: 30, clients: 1, syncs: Syncs::OfDevice { flushes: 9, writes: 20 } })
+        );
     }
 }

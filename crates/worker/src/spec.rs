@@ -173,6 +173,10 @@ pub struct WorkerReport {
     /// The bytes of its calls from before it opened the database until it had closed it, the audit's included; absent
     /// if it did not come so far.
     pub calls: Option<CallBytes>,
+    /// Syncs that the filesystem did for it up to the end of the measured part; absent if nothing was to be durable at
+    /// commit, and where nobody counts.
+    #[serde(default)]
+    pub syncs: Option<u64>,
 }
 
 /// The audit by a fresh session at the end of a trial.

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use kvdyno_engine::{Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
+use kvdyno_engine::{AbiCode, Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
 use kvdyno_environment::costs::own_calls;
 use kvdyno_environment::observed;
 use kvdyno_environment::outside::{anonymous_kib, kept_outside};
+use kvdyno_environment::syncs::SyncCounters;
+use kvdyno_model::Durability;
 use kvdyno_results::{
     ACCOUNTED_BLOCK, CallBytes, ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
 };
@@ -72,6 +74,7 @@ impl<C: RoleClock> Trial<'_, C> {
             state: ObservedEnvironment::default(),
             audit: None,
             calls: None,
+            syncs: None,
         };
         let ended = self.measure(&mut report);
         if ended.is_err() {
@@ -101,6 +104,7 @@ impl<C: RoleClock> Trial<'_, C> {
             control.set_ticks_per_ns(calibration.settle());
         }
         let memory_before = anonymous_kib();
+        let syncs = self.promises_commits().then(|| SyncCounters::begin(&self.spec.database)).flatten();
         let choice = choose(self.spec)?;
         if let Probe::Available { version } = choice.adapter().probe(choice.library()) {
             report.version = version;
@@ -113,6 +117,7 @@ impl<C: RoleClock> Trial<'_, C> {
             Some(number) => self.run_as_process(&database, number),
         };
         let mut put_off = PutOff::since(self.since_work());
+        report.syncs = syncs.and_then(|syncs| syncs.count(&self.spec.database));
         let settled = match measured {
             Ok(_) if self.leads() && self.spec.settle => self.settle(&database).map(Some),
             _ => Ok(None),
@@ -147,6 +152,13 @@ impl<C: RoleClock> Trial<'_, C> {
         measured?;
         settled?;
         Ok(closed?)
+    }
+
+    /// Whether some of what it writes is to be durable when it is acknowledged.
+    fn promises_commits(&self) -> bool {
+        let spec = self.spec;
+        let of_sessions = spec.workload.parameters.session_durabilities();
+        spec.lab.durability == Durability::Commit || of_sessions & 1 << Durability::Commit.code() != 0
     }
 
     /// The first process opens the database, creating or recovering it, before the others do.

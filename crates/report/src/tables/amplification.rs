@@ -2,7 +2,7 @@
 
 use kvdyno_results::Phase;
 
-use super::fields::{ENGINE, FLUSHES, Field, WORKLOAD, has_commits};
+use super::fields::{ENGINE, Field, SYNCS, WORKLOAD, has_commits};
 use super::run::{by_engine, grouped};
 use crate::figures::amplification::{AMPLIFICATION, COUNTERS};
 use crate::figures::declared::KINDS;
@@ -29,9 +29,9 @@ fn figures(cells: &[&StudyCell<'_>]) -> impl Iterator<Item = Field> {
     // The size of a database that is all data says it already.
     let is_mixed = |cell: &&StudyCell<'_>| KINDS[1..].iter().any(|kind| kind.median(cell).is_some_and(|kib| kib > 0.0));
     let kinds = KINDS.into_iter().filter(move |_| cells.iter().any(is_mixed));
-    let flushes = cells.iter().any(|cell| has_commits(cell)).then_some(FLUSHES);
+    let syncs = cells.iter().any(|cell| has_commits(cell)).then_some(SYNCS);
     let figures = AMPLIFICATION.into_iter().chain(kinds).chain(counted);
-    figures.map(|figure| Field::figure(figure, ColumnGroup::Rates)).chain(flushes)
+    figures.map(|figure| Field::figure(figure, ColumnGroup::Rates)).chain(syncs)
 }
 
 fn is_known(cells: &[&StudyCell<'_>]) -> bool {
@@ -46,14 +46,15 @@ fn noted(mut grid: Grid) -> Grid {
     if grid.columns.iter().any(|column| COUNTERS.iter().any(|figure| figure.head == column.head)) {
         grid.notes.push(TableNote::Words(OF_THE_ENGINE.to_owned()));
     }
-    if grid.columns.iter().any(|column| column.head == FLUSHES.head) {
-        grid.notes.push(TableNote::Words(OF_FLUSHES.to_owned()));
+    if grid.columns.iter().any(|column| column.head == SYNCS.head) {
+        grid.notes.push(TableNote::Words(OF_SYNCS.to_owned()));
     }
     grid
 }
 
-const OF_FLUSHES: &str = "flushes/commit: flushes of the device's write cache, by whomever, for each commit that was \
-                          acknowledged as durable; not checked: the device does not count them, or trials share it.";
+const OF_SYNCS: &str = "syncs/commit: flushes of the device's write cache, by whomever, or else syncs that the \
+                        filesystem did for the engine, for each commit that was acknowledged as durable; not checked: \
+                        neither is counted.";
 
 const OF_THE_ENGINE: &str = "flushed, compacted, stalled: by the engine's own counters, in the measured part.";
 
@@ -96,24 +97,26 @@ mod tests {
         result
     }
 
-    fn flushes(results: Vec<TrialResult>) -> Vec<String> {
+    fn syncs(results: Vec<TrialResult>) -> Vec<String> {
         let engines: Vec<String> = results.iter().map(|result| format!("{:?}", result.trial.engine)).collect();
         let experiment = Experiment::parse(&format!("engines = [{}]", engines.join(", "))).unwrap();
         let contents = Contents::made_up(experiment, results);
         let study = Study::of(&contents).unwrap();
         let grid = run_amplification(&study, "overwrite").unwrap();
-        let Some(column) = grid.columns.iter().position(|column| column.head == "flushes/commit") else {
+        let Some(column) = grid.columns.iter().position(|column| column.head == "syncs/commit") else {
             return Vec::new();
         };
-        assert!(grid.notes.iter().any(|note| matches!(note, TableNote::Words(words) if words == OF_FLUSHES)));
+        assert!(grid.notes.iter().any(|note| matches!(note, TableNote::Words(words) if words == OF_SYNCS)));
         grid.rows.iter().map(|row| row.cells[column].content.to_string()).collect()
     }
 
     #[test]
-    fn commits_that_no_flushes_tell_of_are_not_checked() {
+    fn commits_that_no_syncs_tell_of_are_not_checked() {
         use Durability::{Commit, Process};
-        assert!(flushes(vec![wrote("lmdb", Process, Some(7))]).is_empty());
-        let told = flushes(vec![wrote("lmdb", Commit, Some(1010)), wrote("bdb", Commit, None)]);
-        assert_eq!(told, ["1.01", "not checked"]);
+        assert!(syncs(vec![wrote("lmdb", Process, Some(7))]).is_empty());
+        let mut by_worker = wrote("mdbx", Commit, None);
+        by_worker.os.syncs = Some(1020);
+        let told = syncs(vec![wrote("lmdb", Commit, Some(1010)), wrote("bdb", Commit, None), by_worker]);
+        assert_eq!(told, ["1.01", "not checked", "1.02"]);
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kvdyno_analysis::{CellLatency, Estimate, is_marked};
 use kvdyno_model::text::three_digits;
-use kvdyno_results::{Percentile, Side};
+use kvdyno_results::{Percentile, Side, Syncs};
 
 use crate::figures::{Figure, Unit, declared};
 use crate::grid::{ColumnGroup, Content, GridColumn};
@@ -107,12 +107,12 @@ pub(super) const CLIENTS: Field = Field::name("clients", true, |cell| cell.key.w
 /// The threads in words, for tables in which both numbers vary.
 pub(super) const THREADS: Field = Field::name("threads", false, |cell| threads(cell.key.readers, cell.key.writers));
 
-/// Flushes of the device for each commit.
-pub(super) const FLUSHES: Field = Field {
-    head: Cow::Borrowed("flushes/commit"),
+/// Syncs for each commit.
+pub(super) const SYNCS: Field = Field {
+    head: Cow::Borrowed("syncs/commit"),
     is_number: true,
     group: ColumnGroup::Rates,
-    source: Source::Words(flushes),
+    source: Source::Words(syncs),
 };
 
 /// Whether a cell has commits that were acknowledged as durable.
@@ -120,10 +120,17 @@ pub(super) fn has_commits(cell: &StudyCell<'_>) -> bool {
     cell.finished.iter().any(|result| result.promised_commits().is_some())
 }
 
-fn flushes(cell: &StudyCell<'_>) -> String {
-    let for_each = cell.median(|result| result.commits().map(|it| it.flushes as f64 / it.commits as f64));
+fn syncs(cell: &StudyCell<'_>) -> String {
+    let for_each = cell.median(|result| {
+        let commits = result.commits()?;
+        let syncs = match commits.syncs {
+            Syncs::OfDevice { flushes, .. } => flushes,
+            Syncs::OfWorker(syncs) => syncs,
+        };
+        Some(syncs as f64 / commits.commits as f64)
+    });
     match for_each {
-        Some(flushes) => three_digits(flushes),
+        Some(syncs) => three_digits(syncs),
         None if has_commits(cell) => "not checked".to_owned(),
         None => "–".to_owned(),
     }

@@ -36,9 +36,10 @@ impl Reports {
         let windows = reports.iter().map(|report| report.window.clone()).reduce(|sum, more| Some(both(sum?, more?)));
         let failure = reports.iter().find_map(|report| report.failure.clone());
         let calls = reports.iter().map(|report| report.calls).reduce(|sum, more| Some(sum?.plus(more?))).flatten();
+        let syncs = reports.iter().map(|report| report.syncs).sum();
         let state = observed::together(reports.iter().map(|report| report.state.clone()).collect());
         let first = reports.into_iter().next()?;
-        Some(WorkerReport { failure, window: windows.flatten(), state, calls, ..first })
+        Some(WorkerReport { failure, window: windows.flatten(), state, calls, syncs, ..first })
     }
 }
 

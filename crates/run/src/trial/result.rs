@@ -14,7 +14,7 @@ use kvdyno_plan::PlannedTrial;
 use kvdyno_plan::Setup;
 use kvdyno_results::{
     AnswerCounts, AuditFacts, ClientKind, CpuFacts, DurableCommits, EngineFacts, Failure, FailureKind, Interference,
-    ObservedEnvironment, OsFacts, Phase, RoleFacts, SCHEMA, Setting, Settling, Space, TrialOutcome, TrialResult,
+    ObservedEnvironment, OsFacts, Phase, RoleFacts, SCHEMA, Setting, Settling, Space, Syncs, TrialOutcome, TrialResult,
     WorkloadFacts,
 };
 use kvdyno_worker::workloads::{MixedRole, TrialCounts, WorkloadSpec};
@@ -68,8 +68,9 @@ pub(super) fn result(
         _ => outcome,
     };
     let audit = audit_facts(context, counted.user_bytes, report.as_ref());
-    let calls = report.as_ref().and_then(|report| report.calls);
-    let os = without_audit(OsFacts { device: extras.device, calls, ..watched.account.os.clone() }, report.as_ref());
+    let (calls, syncs) = report.as_ref().map(|report| (report.calls, report.syncs)).unwrap_or_default();
+    let os =
+        without_audit(OsFacts { device: extras.device, calls, syncs, ..watched.account.os.clone() }, report.as_ref());
     let outcome = held_against(context, &environment, outcome);
     let mut notes = context.notes.clone();
     notes.extend(context.setup.settings(&context.planned.key).iter().filter_map(taint));
@@ -113,15 +114,18 @@ pub(super) fn result(
     }
 }
 
-/// The failure of an engine that acknowledged more commits than the database's own device has flushes or writes for.
-fn not_synced(DurableCommits { commits, clients, flushes, writes }: DurableCommits) -> TrialOutcome {
-    let reason = format!(
-        "{} of {} were acknowledged as durable, and the database's device completed {} and {}",
-        text::counted(commits, "commit"),
-        text::counted(clients, "client"),
-        text::counted_as(flushes, "flush", "flushes"),
-        text::counted(writes, "write"),
-    );
+/// The failure of an engine that acknowledged more commits than were synced on the database's own device.
+fn not_synced(DurableCommits { commits, clients, syncs }: DurableCommits) -> TrialOutcome {
+    let synced = match syncs {
+        Syncs::OfDevice { flushes, writes } => format!(
+            "the database's device completed {} and {}",
+            text::counted_as(flushes, "flush", "flushes"),
+            text::counted(writes, "write")
+        ),
+        Syncs::OfWorker(syncs) => format!("the filesystem did {}", text::counted(syncs, "sync")),
+    };
+    let (commits, clients) = (text::counted(commits, "commit"), text::counted(clients, "client"));
+    let reason = format!("{commits} of {clients} were acknowledged as durable, and {synced}");
     TrialOutcome::Failed(Failure { kind: FailureKind::NotSynced, reason })
 }
 
