@@ -1,9 +1,9 @@
 //! Syncs that filesystems do for this process, counted by the kernel's tracepoints.
 //!
-//! A filesystem passes its tracepoint for each `fsync`, `fdatasync` and `msync`, io_uring's too, and for each write to a
-//! file that is opened with `O_DSYNC` or written with `RWF_DSYNC`. Only a write with `O_DIRECT` need not pass it, if the
-//! device writes through its cache (`iomap_dio_rw` in `fs/iomap/direct-io.c`). Other than a tracepoint of a system call,
-//! it makes no other call slower.
+//! A filesystem passes its tracepoint for each `fsync`, `fdatasync` and `msync`, io_uring's too, and for each write to
+//! a file that is opened with `O_DSYNC` or written with `RWF_DSYNC`. Only a write with `O_DIRECT` need not pass it, if
+//! the device writes through its cache (`iomap_dio_rw` in `fs/iomap/direct-io.c`). Other than a tracepoint of a system
+//! call, it makes no other call slower.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

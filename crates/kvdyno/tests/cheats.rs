@@ -108,13 +108,13 @@ runs! {
     overwriteandwait: 2;
     puts: 3;
     inserts: 4;
-    read_modify_writes: 5;
+    read_modify_write: 5;
     roles: 6;
     transfer: 7;
     queue: 8;
 }
 
-/// What an experiment has beside its engines.
+/// A run of an experiment with these engines: `rest` is all that it has beside them.
 fn experiment(cheats: &[Cheat], others: &[&str], after: u64, rest: &str) -> Ran {
     let mut names: Vec<String> = others.iter().map(|name| format!("\"{name}\"")).collect();
     names.extend(cheats.iter().map(|(name, _)| format!("\"{name}\"")));

@@ -19,14 +19,14 @@ pub struct DurableCommits {
 /// Syncs, as somebody counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Syncs {
-    /// What the device below the database completed over the whole trial, by whomever.
+    /// Completed by the device below the database over the whole trial, by whomever.
     OfDevice {
         /// Flushes of its write cache.
         flushes: u64,
         /// Writes.
         writes: u64,
     },
-    /// What the filesystem did for the worker.
+    /// Done by the filesystem for the worker.
     OfWorker(u64),
 }
 

@@ -195,12 +195,12 @@ pub struct Window {
     pub closing: Option<Closing>,
 }
 
-/// The closing of a database, with all that an engine does after the last operation, in the process that closes it. The
-/// lab's own work, such as reading back, is not counted.
+/// The closing of a database, with all that an engine does after the last operation, in the process that closes it.
+/// The lab's own work, such as reading back, is not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Closing {
-    /// Seconds of its calls: from the last operation to the end of the clients' sessions, the statistics, the opening of
-    /// the session that reads back, and the closing. In slices only the last three, because trials wait for each other.
+    /// Seconds of its calls: from the last operation to the end of the clients' sessions, the statistics, the opening
+    /// of the session that reads back, and the closing. In slices only the last three: trials wait for each other.
     pub seconds: f64,
     /// CPU seconds, user and system, from the end of the clients' sessions on, settling included.
     pub cpu_s: f64,

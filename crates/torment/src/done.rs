@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ use crate::TormentArguments;
 /// The outcomes of the parts so far, kept in a file if there is one.
 pub struct PartsDone {
     file: Option<PathBuf>,
-    kept: Kept,
+    kept: PartsKept,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct PartsKept {
     ordered: Ordered,
     parts: BTreeMap<String, Value>,
 }
@@ -28,19 +28,15 @@ struct Kept {
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Ordered {
     numbers: [u64; 6],
-    /// Size and time (ms) of the program, whose parts these are.
-    program: (u64, u64),
+    /// Size and time (s) of the program, whose parts these are.
+    program: (u64, i64),
 }
 
 impl Ordered {
     fn of(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<Ordered> {
         let TormentArguments { runs, kills, full, files, folders, seed, .. } = *arguments;
         let facts = fs::metadata(kvdyno)?;
-        let time = facts.modified()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-        Ok(Ordered {
-            numbers: [runs, kills, full, files, folders, seed],
-            program: (facts.len(), time.as_millis() as u64),
-        })
+        Ok(Ordered { numbers: [runs, kills, full, files, folders, seed], program: (facts.len(), facts.mtime()) })
     }
 }
 
@@ -51,13 +47,13 @@ impl PartsDone {
     /// If the program or the file cannot be read.
     pub fn of(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<PartsDone> {
         let (ordered, file) = (Ordered::of(kvdyno, arguments)?, arguments.state.clone());
-        let before: Option<Kept> = match file.as_ref().map(fs::read) {
+        let before: Option<PartsKept> = match file.as_ref().map(fs::read) {
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Some(Ok(text)) => serde_json::from_slice(&text).ok(),
             _ => None,
         };
         let before = before.filter(|kept| kept.ordered == ordered);
-        Ok(PartsDone { file, kept: before.unwrap_or(Kept { ordered, parts: BTreeMap::new() }) })
+        Ok(PartsDone { file, kept: before.unwrap_or(PartsKept { ordered, parts: BTreeMap::new() }) })
     }
 
     /// How many there are.

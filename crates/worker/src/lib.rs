@@ -5,6 +5,7 @@
 //! counts lies in [`shared`] memory, where the parent reads it by an [`Observer`]: so looking costs the worker nothing,
 //! and what was counted outlives its crash.
 
+mod afterwards;
 mod arrival;
 mod audit;
 mod barrier;
@@ -20,7 +21,6 @@ mod ledger_memory;
 mod loops;
 mod observer;
 mod plausible;
-mod put_off;
 mod recall;
 mod segment;
 pub mod shared;

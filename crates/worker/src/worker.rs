@@ -15,8 +15,8 @@ use kvdyno_results::{
     ACCOUNTED_BLOCK, CallBytes, ClientKind, Failure, FailureKind, ObservedEnvironment, Setting, Settling, Window, files,
 };
 
+use crate::afterwards::Afterwards;
 use crate::clock::{self, Calibration, Monotonic, Tsc};
-use crate::put_off::PutOff;
 use crate::shared::{ClientStats, LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{DestroySpec, DriverCheck, TrialSpec, WorkerReport, of_process};
 use crate::trial::{Measured, NotRun, Trial, failed};
@@ -116,7 +116,7 @@ impl<C: RoleClock> Trial<'_, C> {
             None => self.run_on_threads(&database),
             Some(number) => self.run_as_process(&database, number),
         };
-        let mut put_off = PutOff::since(self.since_work());
+        let mut afterwards = Afterwards::since(self.since_work());
         report.syncs = syncs.and_then(|syncs| syncs.count(&self.spec.database));
         let settled = match measured {
             Ok(_) if self.leads() && self.spec.settle => self.settle(&database).map(Some),
@@ -126,16 +126,16 @@ impl<C: RoleClock> Trial<'_, C> {
             control.enter(WorkerState::Finishing);
             control.set_ticks_per_ns(calibration.ticks_per_ns());
             let entry = |(topic, name, value)| Setting { topic, name, value };
-            report.statistics = put_off.timed(|| database.statistics()).into_iter().map(entry).collect();
+            report.statistics = afterwards.timed(|| database.statistics()).into_iter().map(entry).collect();
         }
         // All readers and writers are through with what is measured, and the engine still has its memory.
         let observing = own_calls();
-        report.state = put_off.without(|| self.observe(memory_before));
+        report.state = afterwards.without(|| self.observe(memory_before));
         let observed = since(observing, own_calls());
         if self.leads() && measured.is_ok() && settled.is_ok() {
             control.enter(WorkerState::Auditing);
-            report.audit = put_off.without(|| self.audit(&choice, &database))?;
-            put_off.add(report.audit.as_ref().map_or(Duration::ZERO, |audit| audit.opening));
+            report.audit = afterwards.without(|| self.audit(&choice, &database))?;
+            afterwards.add(report.audit.as_ref().map_or(Duration::ZERO, |audit| audit.opening));
         }
         if self.leads() {
             control.enter(WorkerState::Closing);
@@ -143,9 +143,9 @@ impl<C: RoleClock> Trial<'_, C> {
         report.window =
             measured.as_ref().ok().map(|measured| self.window(measured, settled.as_ref().ok().copied().flatten()));
         report.group_cpu_s = measured.as_ref().ok().and_then(|measured| measured.group_cpu_s);
-        let closed = self.close(database, &mut put_off);
+        let closed = self.close(database, &mut afterwards);
         if let Some(window) = &mut report.window {
-            window.closing = closed.is_ok().then(|| put_off.end());
+            window.closing = closed.is_ok().then(|| afterwards.end());
         }
         // The reads that observe the environment are no calls of the engine's.
         report.calls = since(calls_before, own_calls()).zip(observed).map(|(all, observed)| all.since(observed));
@@ -199,12 +199,12 @@ impl<C: RoleClock> Trial<'_, C> {
     }
 
     /// The first process closes the database after the others did.
-    fn close(&self, database: Database, put_off: &mut PutOff) -> Result<(), Failure> {
+    fn close(&self, database: Database, afterwards: &mut Afterwards) -> Result<(), Failure> {
         if self.leads() {
             // That barrier is never aborted: a process that does not come to it has crashed, and the parent ends us.
             let _ = self.control().barriers.left.wait_for(self.spec.processes() - 1);
         }
-        put_off.timed(|| database.close()).map_err(|error| failed("closing the database", &error))
+        afterwards.timed(|| database.close()).map_err(|error| failed("closing the database", &error))
     }
 
     /// Brings what was written to the storage and the engine's background work to its end, as far as the engine has

@@ -29,7 +29,7 @@ unsafe extern "C" {
 const READ_WRITE: i32 = 3;
 const SHARED: i32 = 1;
 
-/// What is kept there until the database is closed.
+/// Data that is kept there until the database is closed.
 #[derive(Debug)]
 pub enum Hidden {
     Nothing,

@@ -61,7 +61,7 @@ pub struct Store {
     deleted: Option<BTreeMap<Blob, Blob>>,
     /// That of the next writes.
     pub level: DurabilityLevel,
-    /// What is synced before one of them is acknowledged at durability `commit`.
+    /// The thing that is synced before one of them is acknowledged at durability `commit`.
     pub syncs: Synced,
 }
 

@@ -63,7 +63,7 @@ impl Faults {
         }
     }
 
-    /// What is synced before a write is acknowledged at `level`.
+    /// The thing that is synced before a write is acknowledged at `level`.
     pub fn synced_at(&self, level: DurabilityLevel) -> Synced {
         let strikes = level == DurabilityLevel::Commit && self.fault.changes_syncs() && self.strikes(self.fault);
         if strikes { self.fault.syncs(self.injected.load(Relaxed)) } else { Synced::Log }

@@ -18,7 +18,7 @@ unsafe extern "C" {
 /// Waits for what is being written, writes, and waits for that.
 const WRITE_OUT: u32 = 7;
 
-/// What is synced.
+/// The thing that is synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Synced {
     Log,
@@ -48,7 +48,7 @@ impl Synced {
 }
 
 impl Fault {
-    /// What is synced where it strikes; `number` counts its strikes from 1.
+    /// The thing that is synced where it strikes; `number` counts its strikes from 1.
     pub fn syncs(self, number: u64) -> Synced {
         match self {
             Fault::SyncedElsewhere => Synced::Program,

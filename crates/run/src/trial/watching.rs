@@ -64,7 +64,7 @@ pub(super) struct Watched {
     pub(super) cpu: Option<SliceCpu>,
     /// The most that was not on the storage yet after a slice, KiB.
     pub(super) dirty_kib: Option<u64>,
-    /// What was not on the storage yet when the measured part had ended, KiB; absent in slices.
+    /// The part that was not on the storage yet when the measured part had ended, KiB; absent in slices.
     pub(super) dirty_at_end_kib: Option<u64>,
     pub(super) interference: Vec<Interference>,
     /// The lab's own CPU time in the measured part, seconds.

@@ -8,7 +8,7 @@ use kvdyno_results::Closing;
 use crate::usage::Usage;
 
 /// The time of the engine's calls after the last operation, and all that its process uses meanwhile.
-pub(crate) struct PutOff {
+pub(crate) struct Afterwards {
     took: Duration,
     used_before: Usage,
     written_before: Option<u64>,
@@ -16,10 +16,10 @@ pub(crate) struct PutOff {
     not_counted_s: f64,
 }
 
-impl PutOff {
+impl Afterwards {
     /// The clients' sessions have ended, so long after the last operation.
-    pub(crate) fn since(took: Duration) -> PutOff {
-        PutOff { took, used_before: Usage::now(), written_before: own_written_bytes(), not_counted_s: 0.0 }
+    pub(crate) fn since(took: Duration) -> Afterwards {
+        Afterwards { took, used_before: Usage::now(), written_before: own_written_bytes(), not_counted_s: 0.0 }
     }
 
     /// Times a call of the engine's.
