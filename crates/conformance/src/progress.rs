@@ -60,10 +60,21 @@ impl Seen {
         }
     }
 
+    /// The same, with what would help.
+    pub fn told_at_end(&self) -> String {
+        let help =
+            if self.answered > 0 && self.goes_on() { ": it is slow; a longer --timeout may be enough" } else { "" };
+        self.told() + help
+    }
+
+    fn goes_on(&self) -> bool {
+        self.at.elapsed() <= GOES_ON
+    }
+
     /// For people: how many, and whether there are still more.
     pub fn told(&self) -> String {
         let silent = self.at.elapsed();
-        match (self.answered, silent > GOES_ON) {
+        match (self.answered, !self.goes_on()) {
             (0, _) => "no call answered".to_owned(),
             (count, true) => {
                 format!("calls answered: {}, none in the last {} s", grouped(count as f64), silent.as_secs())

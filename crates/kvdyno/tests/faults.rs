@@ -247,6 +247,23 @@ fn a_copy_that_finds_no_space_costs_its_own_trials() {
     small.is_empty();
 }
 
+/// A load of LMDB and its copy take 53 MB each, those of the faulty engine 18 MB: there is room for three of the four.
+#[test]
+fn a_copy_without_room_beside_another_gets_it_afterwards() {
+    let lab = Lab::new();
+    let Some(small) = SmallFilesystem::mount(&lab, "small") else { return };
+    lab.write(
+        "experiment.toml",
+        "engines = [\"faulty\", \"lmdb\"]\n[data]\nrecords = 12900\nvalue_size = 1400\n\
+         [[run]]\nworkload = \"readrandom\"\nduration = \"200ms\"\nwarmup = \"0s\"\n\
+         [lab]\ndatabase = \"snapshot\"\ndesign = \"slices\"\nrepeat = 1\ndir = \"small\"\nmin_free = \"64KiB\"\n",
+    );
+    let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
+    ran.exits(0).is_whole();
+    assert!(ran.stderr.contains("lmdb: its copy had no room beside those of the others"), "{}", ran.stderr);
+    small.is_empty();
+}
+
 // ---- no fault, but a nuisance
 
 /// More than a pipe holds, on both streams of the worker: none of it gets among what kvdyno prints.

@@ -21,6 +21,7 @@ use kvdyno_results::{
     Phase, Repeated, ResourcePoint, SavedPlan, SeriesPoint, TrialKey, TrialOutcome, TrialResult, files,
 };
 
+use self::step::StepEnd;
 use crate::databases::{Slot, SlotUse};
 use crate::executor::{self, Executor, LabProgram};
 use crate::pace::Pace;
@@ -181,22 +182,8 @@ impl<'a> Runner<'a> {
             for (before, planned) in (self.results.len()..).zip(&missing) {
                 progress.begin(&planned.key, before, all);
             }
-            let Some(results) = self.step(&missing, progress)? else {
+            if !self.work_on(step, &missing, progress)? {
                 self.interrupted = true;
-                break;
-            };
-            for (planned, result) in missing.iter().zip(results) {
-                progress.end(&result);
-                self.pace.learn(planned, &result);
-                self.results.insert(planned.key.number, result);
-            }
-            for planned in step {
-                if !self.after(planned, progress)? {
-                    self.interrupted = true;
-                    break;
-                }
-            }
-            if self.interrupted {
                 break;
             }
         }
@@ -205,6 +192,48 @@ impl<'a> Runner<'a> {
             failed: self.results.values().filter(|result| !result.is_finished()).count(),
             interrupted: self.interrupted,
         })
+    }
+
+    /// Runs the missing trials of a step. A copy that has no room beside those of the others gets theirs when they are
+    /// through. False if the user interrupted.
+    fn work_on(
+        &mut self,
+        step: &'a [PlannedTrial],
+        missing: &[&'a PlannedTrial],
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RunError> {
+        let Some(StepEnd { results, without_room }) = self.step(missing, step.len() > 1, progress)? else {
+            return Ok(false);
+        };
+        self.keep(missing, results, progress);
+        let waits = |planned: &&PlannedTrial| without_room.iter().any(|other| other.key.number == planned.key.number);
+        for planned in step.iter().filter(|planned| !waits(planned)) {
+            if !self.after(planned, progress)? {
+                return Ok(false);
+            }
+        }
+        for &planned in &without_room {
+            let engine = &planned.key.engine;
+            progress.note(&format!("{engine}: its copy had no room beside those of the others, and gets theirs"));
+            let others = step.iter().filter(|other| other.copied && other.key.number != planned.key.number);
+            others.filter(|other| other.key.phase == Phase::Run).try_for_each(|other| self.remove(other, progress))?;
+            let Some(StepEnd { results, .. }) = self.step(&[planned], false, progress)? else { return Ok(false) };
+            self.keep(&[planned], results, progress);
+            if !self.after(planned, progress)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn keep(&mut self, trials: &[&PlannedTrial], results: Vec<TrialResult>, progress: &mut dyn Progress) {
+        for result in results {
+            progress.end(&result);
+            if let Some(planned) = trials.iter().find(|planned| planned.key.number == result.trial.number) {
+                self.pace.learn(planned, &result);
+            }
+            self.results.insert(result.trial.number, result);
+        }
     }
 
     /// Whether nothing more needs repeating; asked before the first trial of a repeat.

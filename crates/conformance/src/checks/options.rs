@@ -1,6 +1,6 @@
 //! Options, presets, and the lab's settings.
 
-use kvdyno_engine::{Choice, Compression, Durability, EngineSettings, OptionInfo, OptionKind};
+use kvdyno_engine::{AbiCode, Choice, Compression, Durability, EngineSettings, OptionInfo, OptionKind};
 use kvdyno_model::OptionText;
 
 use crate::bench::{Bench, session};
@@ -98,6 +98,10 @@ fn has_reason(what: &str, refusal: &str) -> Result<(), Finding> {
     Ok(())
 }
 
+/// Those of `kvdyno.h`, and those that have a meaning for reports.
+const TOPICS: [&str; 9] =
+    ["durability", "cache", "write_buffer", "compression", "checksums", "options", "files", "stronger", "tainted"];
+
 fn settings_listed(bench: &Bench) -> Result<(), Finding> {
     let listed = bench.choice.settings(&bench.lab(), &bench.location()?.hints)?;
     for topic in ["durability", "cache", "write_buffer", "compression"] {
@@ -108,9 +112,7 @@ fn settings_listed(bench: &Bench) -> Result<(), Finding> {
             !name.is_empty() && !value.is_empty(),
             "an entry of {topic} has no name or no value: `{name}`, `{value}`"
         );
-        let known = ["durability", "cache", "write_buffer", "compression", "checksums", "options", "files", "stronger"];
-        let known = known.contains(&topic.as_str());
-        ensure!(known, "`{topic}` is none of the topics");
+        ensure!(TOPICS.contains(&topic.as_str()), "`{topic}` is none of the topics");
     }
     Ok(())
 }
@@ -121,6 +123,17 @@ fn durabilities(bench: &Bench) -> Result<(), Finding> {
         let what = format!("durability {durability}");
         bench.step(&what);
         declared_or_refused(bench, &lab, bench.meets(durability), &what)?;
+        stronger(bench, &lab)?;
+    }
+    Ok(())
+}
+
+/// A level that is met by a stronger one is met by the one that is named.
+fn stronger(bench: &Bench, lab: &EngineSettings) -> Result<(), Finding> {
+    let Ok(listed) = bench.choice.settings(lab, &bench.location()?.hints) else { return Ok(()) };
+    for (_, name, _) in listed.iter().filter(|(topic, _, _)| topic == "stronger") {
+        let is_higher = name.parse().is_ok_and(|met: Durability| met.code() > lab.durability.code());
+        ensure!(is_higher, "`stronger` names {name}, which is no level above {}", lab.durability);
     }
     Ok(())
 }

@@ -23,6 +23,8 @@ pub(super) enum Readiness {
     Ready(Vec<String>),
     /// It cannot; its result, saved.
     Unusable(Box<TrialResult>),
+    /// The storage is too full for its copy; why, in words.
+    NoRoom(String),
     Interrupted,
 }
 
@@ -60,22 +62,30 @@ impl<'a> Runner<'a> {
             };
             match copied {
                 Copied::Done => {}
-                Copied::NoSpace(reason) => return self.left_out(planned, FailureKind::NoSpace, reason),
+                Copied::NoSpace(reason) => return Ok(Readiness::NoRoom(reason)),
                 Copied::Interrupted => return Ok(Readiness::Interrupted),
             }
         }
         match self.unusable.get(&planned.origin) {
-            Some(reason) => self.left_out(planned, FailureKind::NotRun, reason.clone()),
+            Some(reason) => {
+                let result = self.left_out(planned, FailureKind::NotRun, reason.clone())?;
+                Ok(Readiness::Unusable(Box::new(result)))
+            }
             None => Ok(Readiness::Ready(notes)),
         }
     }
 
     /// Saves the result of a trial that cannot be started.
-    fn left_out(&self, planned: &PlannedTrial, kind: FailureKind, reason: String) -> Result<Readiness, RunError> {
+    pub(super) fn left_out(
+        &self,
+        planned: &PlannedTrial,
+        kind: FailureKind,
+        reason: String,
+    ) -> Result<TrialResult, RunError> {
         let failure = Failure { kind, reason };
         let result = trial::not_run(planned, self.setup(planned), self.request(planned), failure);
         self.save(&result)?;
-        Ok(Readiness::Unusable(Box::new(result)))
+        Ok(result)
     }
 
     /// Makes sure that a trial's database is loaded, and no trial was left in the middle: else it is loaded again, or
