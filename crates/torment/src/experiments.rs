@@ -5,7 +5,6 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
 
 use kvdyno_experiment::SHIPPED;
 use kvdyno_torment::inputs;
@@ -13,12 +12,10 @@ use kvdyno_torment::mutation::mutated;
 
 use crate::sampled;
 use crate::summary::TormentLine;
-use crate::supervised::{self, ReaderOutcome, supervise};
+use crate::supervised::{self, supervise_all};
 
 /// One in this many files is read by the program itself.
 const SAMPLE: u64 = 1000;
-/// Readers at a time.
-const READERS: u64 = 2;
 
 /// The reader's side: mutations of the experiments that ship and of the files in `inputs`, with which the fuzz target
 /// begins too.
@@ -42,16 +39,7 @@ fn seeds(inputs: &Path) -> io::Result<Vec<Vec<u8>>> {
 /// # Errors
 /// If a process cannot be started or a file not be written.
 pub fn torment(kvdyno: &Path, home: &Path, inputs: &Path, seed: u64, files: u64) -> io::Result<Vec<TormentLine>> {
-    let share = files.div_ceil(READERS);
-    let readers = (0..READERS).map(|reader| {
-        let command = supervised::reader("experiments", inputs, seed);
-        let numbers = (reader * share).min(files)..((reader + 1) * share).min(files);
-        thread::spawn(move || supervise(numbers, command?))
-    });
-    let mut outcome = ReaderOutcome::default();
-    for reader in readers.collect::<Vec<_>>() {
-        outcome.add(reader.join().map_err(|_| io::Error::other("a thread panicked"))??);
-    }
+    let outcome = supervise_all(files, || supervised::reader("experiments", inputs, seed))?;
     // Some of them by the program itself, which asks the engines too.
     let (seeds, path) = (seeds(inputs)?, home.join("mutated.toml"));
     let sample = sampled::line("the same by `kvdyno run --dry-run`", files, SAMPLE, |number| {

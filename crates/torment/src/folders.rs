@@ -15,7 +15,7 @@ use kvdyno_torment::mutation::mutated;
 
 use crate::sampled;
 use crate::summary::TormentLine;
-use crate::supervised::{self, supervise};
+use crate::supervised::{self, supervise_all};
 
 /// One in this many folders is read by the program itself.
 const SAMPLE: u64 = 100;
@@ -150,7 +150,7 @@ pub fn torment(kvdyno: &Path, home: &Path, seed: u64, folders: u64) -> io::Resul
         let said = String::from_utf8_lossy(&made.stderr);
         return Err(io::Error::other(format!("no results to damage: {said}")));
     }
-    let outcome = supervise(0..folders, supervised::reader("folders", &template, seed)?)?;
+    let outcome = supervise_all(folders, || supervised::reader("folders", &template, seed))?;
     // Some of them by the program itself.
     let (copy, files) = (home.join("sample"), files_of(&template)?);
     copy_all(&template, &copy, &files)?;

@@ -87,11 +87,33 @@ fn say(out: &mut io::Stdout, number: u64, taken: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Lets processes read `numbers`, each of which `command` starts for a range.
+/// Readers at a time.
+const READERS: u64 = 2;
+
+/// Lets processes read the numbers below `count`, some at a time. Each is started by the command that `command` gives.
 ///
 /// # Errors
 /// If no process can be started.
-pub fn supervise(numbers: Range<u64>, command: impl Fn(Range<u64>) -> Command) -> io::Result<ReaderOutcome> {
+pub fn supervise_all<C>(count: u64, command: impl Fn() -> io::Result<C>) -> io::Result<ReaderOutcome>
+where
+    C: Fn(Range<u64>) -> Command + Send + 'static,
+{
+    let share = count.div_ceil(READERS);
+    let numbers = |reader: u64| (reader * share).min(count)..((reader + 1) * share).min(count);
+    let begin = |reader| {
+        let (numbers, command) = (numbers(reader), command()?);
+        Ok(thread::spawn(move || supervise(numbers, command)))
+    };
+    let readers = (0..READERS).map(begin).collect::<io::Result<Vec<_>>>()?;
+    let mut outcome = ReaderOutcome::default();
+    for reader in readers {
+        outcome.add(reader.join().map_err(|_| io::Error::other("a thread panicked"))??);
+    }
+    Ok(outcome)
+}
+
+/// Lets processes read `numbers`, each of which `command` starts for a range.
+fn supervise(numbers: Range<u64>, command: impl Fn(Range<u64>) -> Command) -> io::Result<ReaderOutcome> {
     let mut outcome = ReaderOutcome::default();
     let mut from = numbers.start;
     while from < numbers.end && outcome.misses.len() < MOST_MISSES {
