@@ -249,7 +249,7 @@ fn a_copy_that_finds_no_space_costs_its_own_trials() {
 
 /// A load of LMDB and its copy take 53 MB each, those of the faulty engine 18 MB: there is room for three of the four.
 #[test]
-fn a_copy_without_room_beside_another_gets_it_afterwards() {
+fn a_copy_without_space_beside_another_gets_it_afterwards() {
     let lab = Lab::new();
     let Some(small) = SmallFilesystem::mount(&lab, "small") else { return };
     lab.write(
@@ -260,7 +260,7 @@ fn a_copy_without_room_beside_another_gets_it_afterwards() {
     );
     let ran = lab.run(["run", "experiment.toml", "--out", "results"]);
     ran.exits(0).is_whole();
-    assert!(ran.stderr.contains("lmdb: its copy had no room beside those of the others"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("lmdb: its copy had no space beside those of the others"), "{}", ran.stderr);
     small.is_empty();
 }
 

@@ -194,7 +194,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Runs the missing trials of a step. A copy that has no room beside those of the others gets theirs when they are
+    /// Runs the missing trials of a step. A copy that has no space beside those of the others gets theirs when they are
     /// through. False if the user interrupted.
     fn work_on(
         &mut self,
@@ -202,19 +202,19 @@ impl<'a> Runner<'a> {
         missing: &[&'a PlannedTrial],
         progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
-        let Some(StepEnd { results, without_room }) = self.step(missing, step.len() > 1, progress)? else {
+        let Some(StepEnd { results, without_space }) = self.step(missing, step.len() > 1, progress)? else {
             return Ok(false);
         };
         self.keep(missing, results, progress);
-        let waits = |planned: &&PlannedTrial| without_room.iter().any(|other| other.key.number == planned.key.number);
+        let waits = |planned: &&PlannedTrial| without_space.iter().any(|other| other.key.number == planned.key.number);
         for planned in step.iter().filter(|planned| !waits(planned)) {
             if !self.after(planned, progress)? {
                 return Ok(false);
             }
         }
-        for &planned in &without_room {
+        for &planned in &without_space {
             let engine = &planned.key.engine;
-            progress.note(&format!("{engine}: its copy had no room beside those of the others, and gets theirs"));
+            progress.note(&format!("{engine}: its copy had no space beside those of the others, and gets theirs"));
             let others = step.iter().filter(|other| other.copied && other.key.number != planned.key.number);
             others.filter(|other| other.key.phase == Phase::Run).try_for_each(|other| self.remove(other, progress))?;
             let Some(StepEnd { results, .. }) = self.step(&[planned], false, progress)? else { return Ok(false) };

@@ -24,7 +24,7 @@ pub(super) enum Readiness {
     /// It cannot; its result, saved.
     Unusable(Box<TrialResult>),
     /// The storage is too full for its copy; why, in words.
-    NoRoom(String),
+    NoSpace(String),
     Interrupted,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Runner<'a> {
             };
             match copied {
                 Copied::Done => {}
-                Copied::NoSpace(reason) => return Ok(Readiness::NoRoom(reason)),
+                Copied::NoSpace(reason) => return Ok(Readiness::NoSpace(reason)),
                 Copied::Interrupted => return Ok(Readiness::Interrupted),
             }
         }

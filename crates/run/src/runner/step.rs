@@ -23,12 +23,12 @@ use crate::trial::{Ended, TrialContext};
 /// The end of a step.
 pub(super) struct StepEnd<'a> {
     pub(super) results: Vec<TrialResult>,
-    /// Those that were not run, because their copies had no room.
-    pub(super) without_room: Vec<&'a PlannedTrial>,
+    /// Those that were not run, because their copies had no space.
+    pub(super) without_space: Vec<&'a PlannedTrial>,
 }
 
 impl<'a> Runner<'a> {
-    /// Runs trials of a step, together if possible, and saves them. If `may_wait`, those whose copies have no room are
+    /// Runs trials of a step, together if possible, and saves them. If `may_wait`, those whose copies have no space are
     /// left for later. `None` if the user interrupted.
     pub(super) fn step(
         &mut self,
@@ -36,14 +36,14 @@ impl<'a> Runner<'a> {
         may_wait: bool,
         progress: &mut dyn Progress,
     ) -> Result<Option<StepEnd<'a>>, RunError> {
-        let (mut results, mut without_room) = (Vec::new(), Vec::new());
+        let (mut results, mut without_space) = (Vec::new(), Vec::new());
         let mut runnable = Vec::new();
         for &planned in trials {
             match self.prepared(planned, progress)? {
                 Readiness::Interrupted => return Ok(None),
                 Readiness::Unusable(result) => results.push(*result),
-                Readiness::NoRoom(_) if may_wait => without_room.push(planned),
-                Readiness::NoRoom(reason) => results.push(self.left_out(planned, FailureKind::NoSpace, reason)?),
+                Readiness::NoSpace(_) if may_wait => without_space.push(planned),
+                Readiness::NoSpace(reason) => results.push(self.left_out(planned, FailureKind::NoSpace, reason)?),
                 Readiness::Ready(notes) => runnable.push((planned, notes)),
             }
         }
@@ -64,7 +64,7 @@ impl<'a> Runner<'a> {
             }
         }
         results.sort_by_key(|result| result.trial.number);
-        Ok(Some(StepEnd { results, without_room }))
+        Ok(Some(StepEnd { results, without_space }))
     }
 
     /// Runs trials at the same time. `None` if the user interrupted.
@@ -109,7 +109,7 @@ impl<'a> Runner<'a> {
             match self.prepared(planned, progress)? {
                 Readiness::Interrupted => return Ok(None),
                 // If loading again fails, the first failure stands.
-                Readiness::Unusable(_) | Readiness::NoRoom(_) => again.push((planned, ended)),
+                Readiness::Unusable(_) | Readiness::NoSpace(_) => again.push((planned, ended)),
                 Readiness::Ready(notes) => match self.together(vec![(planned, notes)], &turns, progress)? {
                     None => return Ok(None),
                     Some(ended) => again.extend(ended),
