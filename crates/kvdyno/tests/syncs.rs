@@ -91,16 +91,22 @@ impl WritesThrough {
         fs::create_dir(&folder).unwrap();
         let device = done(Command::new("losetup").args(["--find", "--show"]).arg(&image));
         let mounted = WritesThrough { device: device.trim().to_owned(), folder };
-        let queue = Path::new("/sys/block").join(mounted.device.trim_start_matches("/dev/")).join("queue");
-        fs::write(queue.join("write_cache"), "write through").unwrap();
+        mounted.set_write_cache("write through");
         done(Command::new("mkfs.ext4").args(["-q", &mounted.device]));
         done(Command::new("mount").arg(&mounted.device).arg(&mounted.folder));
         mounted
+    }
+
+    fn set_write_cache(&self, kind: &str) {
+        let queue = Path::new("/sys/block").join(self.device.trim_start_matches("/dev/")).join("queue");
+        fs::write(queue.join("write_cache"), kind).unwrap();
     }
 }
 
 impl Drop for WritesThrough {
     fn drop(&mut self) {
+        // The kernel keeps it for the next file that the device stands for.
+        self.set_write_cache("write back");
         let unmounted = Command::new("umount").arg(&self.folder).status();
         let detached = Command::new("losetup").args(["--detach", &self.device]).status();
         assert!(std::thread::panicking() || (unmounted.unwrap().success() && detached.unwrap().success()));
