@@ -38,7 +38,7 @@ fn a_closing_that_would_reverse_a_verdict_is_told_in_its_sentence() {
     assert!(closing("late").seconds >= 0.3 && closing("late").written_bytes.is_some(), "{:?}", closing("late"));
     assert!(closing("slow").cpu_s <= closing("slow").seconds + 0.02, "{:?}", closing("slow"));
     lab.without_interference("results");
-    lab.has_steady_figures("results");
+    lab.has_quickest_figures("results");
     let report = lab.run(["report", "results"]);
     report.exits(0);
     let said = report.stdout.split_whitespace().collect::<Vec<_>>().join(" ");

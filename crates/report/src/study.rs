@@ -69,7 +69,7 @@ pub(crate) struct StudyCell<'a> {
     pub(crate) steadiness: Option<CellSteadiness>,
     /// Whatever speaks against its figures.
     pub(crate) weaknesses: Vec<Weakness>,
-    /// Its work that was put off until the closing.
+    /// Its work that was put off until after the last operation.
     pub(crate) put_off: Option<PutOff>,
 }
 

@@ -205,7 +205,7 @@ impl<'a> Runner<'a> {
         let Some(StepEnd { results, without_space }) = self.step(missing, step.len() > 1, progress)? else {
             return Ok(false);
         };
-        self.keep(missing, results, progress);
+        self.note_results(missing, results, progress);
         let waits = |planned: &&PlannedTrial| without_space.iter().any(|other| other.key.number == planned.key.number);
         for planned in step.iter().filter(|planned| !waits(planned)) {
             if !self.after(planned, progress)? {
@@ -218,7 +218,7 @@ impl<'a> Runner<'a> {
             let others = step.iter().filter(|other| other.copied && other.key.number != planned.key.number);
             others.filter(|other| other.key.phase == Phase::Run).try_for_each(|other| self.remove(other, progress))?;
             let Some(StepEnd { results, .. }) = self.step(&[planned], false, progress)? else { return Ok(false) };
-            self.keep(&[planned], results, progress);
+            self.note_results(&[planned], results, progress);
             if !self.after(planned, progress)? {
                 return Ok(false);
             }
@@ -226,7 +226,7 @@ impl<'a> Runner<'a> {
         Ok(true)
     }
 
-    fn keep(&mut self, trials: &[&PlannedTrial], results: Vec<TrialResult>, progress: &mut dyn Progress) {
+    fn note_results(&mut self, trials: &[&PlannedTrial], results: Vec<TrialResult>, progress: &mut dyn Progress) {
         for result in results {
             progress.end(&result);
             if let Some(planned) = trials.iter().find(|planned| planned.key.number == result.trial.number) {

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use kvdyno_results::files;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,9 +77,7 @@ impl PartsDone {
         let outcome = work()?;
         self.kept.parts.insert(name.to_owned(), serde_json::to_value(&outcome)?);
         if let Some(file) = &self.file {
-            let new = file.with_extension("new");
-            fs::write(&new, serde_json::to_vec(&self.kept)?)?;
-            fs::rename(new, file)?;
+            files::write_json(file, &self.kept)?;
         }
         Ok(outcome)
     }

@@ -174,7 +174,7 @@ pub struct WorkerReport {
     /// if it did not come so far.
     pub calls: Option<CallBytes>,
     /// Syncs that the filesystem did for it up to the end of the measured part; absent if nothing was to be durable at
-    /// commit, and where nobody counts.
+    /// commit, where the device's flushes tell, and where nobody counts.
     #[serde(default)]
     pub syncs: Option<u64>,
 }

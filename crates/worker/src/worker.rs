@@ -9,6 +9,7 @@ use kvdyno_engine::{AbiCode, Adapter, AdapterError, Choice, ChoiceError, Databas
 use kvdyno_environment::costs::own_calls;
 use kvdyno_environment::observed;
 use kvdyno_environment::outside::{anonymous_kib, kept_outside};
+use kvdyno_environment::storage::DeviceCounters;
 use kvdyno_environment::syncs::SyncCounters;
 use kvdyno_model::Durability;
 use kvdyno_results::{
@@ -104,7 +105,7 @@ impl<C: RoleClock> Trial<'_, C> {
             control.set_ticks_per_ns(calibration.settle());
         }
         let memory_before = anonymous_kib();
-        let syncs = self.promises_commits().then(|| SyncCounters::begin(&self.spec.database)).flatten();
+        let syncs = self.needs_syncs_counted().then(|| SyncCounters::begin(&self.spec.database)).flatten();
         let choice = choose(self.spec)?;
         if let Probe::Available { version } = choice.adapter().probe(choice.library()) {
             report.version = version;
@@ -154,11 +155,14 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(closed?)
     }
 
-    /// Whether some of what it writes is to be durable when it is acknowledged.
-    fn promises_commits(&self) -> bool {
+    /// Whether some of what it writes is to be durable when it is acknowledged, and the device's flushes do not tell: in
+    /// slices they are those of all. Counting costs a little at each context switch.
+    fn needs_syncs_counted(&self) -> bool {
         let spec = self.spec;
         let of_sessions = spec.workload.parameters.session_durabilities();
-        spec.lab.durability == Durability::Commit || of_sessions & 1 << Durability::Commit.code() != 0
+        let promises = spec.lab.durability == Durability::Commit || of_sessions & 1 << Durability::Commit.code() != 0;
+        let flushes = || DeviceCounters::read(&spec.database)?.flushes();
+        promises && (spec.slices.is_some() || flushes().is_none())
     }
 
     /// The first process opens the database, creating or recovering it, before the others do.

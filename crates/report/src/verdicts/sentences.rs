@@ -138,7 +138,7 @@ pub(crate) fn procedure(comparison: &Comparison) -> String {
     }
 }
 
-/// The end of a sentence on writes whose verdict the closing of the faster one's database would reverse or halve.
+/// The end of a sentence on writes whose verdict the work that the faster one put off would reverse or halve.
 /// Each of the two has its name and what it put off.
 pub(crate) fn closing(compared: Aspect, [one, other]: [(&str, Option<PutOff>); 2], comparison: &Comparison) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
@@ -150,14 +150,14 @@ pub(crate) fn closing(compared: Aspect, [one, other]: [(&str, Option<PutOff>); 2
     let (Some(put_off), Some(of_slower), Aspect::Throughput(Side::Writes)) = (put_off, of_slower, compared) else {
         return String::new();
     };
-    let [work, close] = [put_off.work_s, put_off.close_s].map(|seconds| duration(1e9 * seconds));
+    let [work, after] = [put_off.work_s, put_off.after_s].map(|seconds| duration(1e9 * seconds));
     let counted_in = match put_off.against(of_slower, ratio) {
         None => return String::new(),
         Some(WithClosing::Reversed) => format!("{slower} would be faster"),
         Some(WithClosing::Halved(left)) if left >= TIMES => format!("it would be {} times as fast", times(left)),
         Some(WithClosing::Halved(left)) => format!("it would be {} % faster", per_cent(left - 1.0)),
     };
-    format!("; {faster} took {close} to finish after {work} of work: counted in, {counted_in}")
+    format!("; {faster} took {after} to finish after {work} of work: counted in, {counted_in}")
 }
 
 /// The end of a sentence: what speaks against the figures of its two, each with its name. What speaks against both
@@ -339,7 +339,7 @@ mod tests {
         let told = |ratio: f64, put_off: [f64; 2], side: Side| {
             let log_ratios = [-0.01, 0.01, 0.0].map(|off| ratio.ln() + off);
             let comparison = compare(&PairedRatios::of(&log_ratios), &Terms::default());
-            let [lmdb, bdb] = put_off.map(|close_s| Some(PutOff { work_s: 2.0, close_s }));
+            let [lmdb, bdb] = put_off.map(|after_s| Some(PutOff { work_s: 2.0, after_s }));
             closing(Aspect::Throughput(side), [("lmdb", lmdb), ("bdb", bdb)], &comparison)
         };
         let reversed = "; lmdb took 3.00 s to finish after 2.00 s of work: counted in, bdb would be faster";
