@@ -44,8 +44,8 @@ pub struct OsFacts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<CallBytes>,
     /// Syncs that the filesystem did for the worker, from before the database was opened to the end of the measured
-    /// part. Absent if no write was to be durable when it was acknowledged, where the device's flushes tell, where they are
-    /// not counted or need not be, and in older results.
+    /// part. Absent if no write was to be durable when it was acknowledged, where the device's flushes tell, where they
+    /// are not counted or need not be, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub syncs: Option<u64>,
     /// The block device below the database, with all traffic on it during the trial.

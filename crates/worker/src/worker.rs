@@ -155,8 +155,8 @@ impl<C: RoleClock> Trial<'_, C> {
         Ok(closed?)
     }
 
-    /// Whether some of what it writes is to be durable when it is acknowledged, and the device's flushes do not tell: in
-    /// slices they are those of all. Counting costs a little at each context switch.
+    /// Whether some of what it writes is to be durable when it is acknowledged, and the device's flushes do not tell:
+    /// in slices they are those of all. Counting costs a little at each context switch.
     fn needs_syncs_counted(&self) -> bool {
         let spec = self.spec;
         let of_sessions = spec.workload.parameters.session_durabilities();
