@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::memory::{self, LeftoverGroup};
 use crate::ownership::{
@@ -18,6 +18,9 @@ use crate::storage::backing_store::{self, LeftoverStorage};
 
 /// Time limit for looking at or removing one thing: one that hangs (a network filesystem, a broken disk) is left.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Time that a killed process's worker or tool has to end.
+const ENDING: Duration = Duration::from_secs(3);
 
 /// One thing that is left over, in words as it is displayed.
 #[derive(Clone, Debug)]
@@ -57,6 +60,17 @@ pub fn resumed(run: RunName) -> io::Result<Register> {
     let register = Register::resumed(run)?;
     memory::remove_taken_over(&register)?;
     Ok(register)
+}
+
+/// Waits until what killed processes had started has ended, too, for [`ENDING`] at most: they hold their registers that
+/// long. What goes on is left alone by [`leftovers`].
+pub fn wait_for_ending(folders: &[RegisterFolder]) {
+    let since = Instant::now();
+    let is_ending = |register: &ReadRegister| !register.maker.is_alive() && !register.is_abandoned();
+    let ending = |folder: &RegisterFolder| folder.registers().is_ok_and(|all| all.iter().any(is_ending));
+    while folders.iter().any(ending) && since.elapsed() < ENDING {
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// All leftovers of processes with registers in these folders, and the things that are left alone.

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use kvdyno_experiment::LabSection;
 use kvdyno_model::DatabaseOrigin;
+use kvdyno_model::text::times;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_results::{Enough, Phase, Repeated, SavedPlan, Skipped, TrialKey, TrialResult, WorkKey};
 
@@ -28,6 +29,10 @@ pub trait StoppingRule {
     /// The runs whose figures describe other processes, in the order of the results, each with the interference in
     /// words.
     fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)>;
+
+    /// What `growth` times as many repeats as these results have will probably tell, for people. `None` if that is not
+    /// known.
+    fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String>;
 }
 
 /// The consequence of results for the repeats to come.
@@ -55,6 +60,9 @@ pub(crate) struct Repeats<'a> {
     clock: RunClock,
     /// The last repeat that was decided about.
     looked_at: u32,
+    /// What the budget will probably tell, and whether that was said.
+    outlook: Option<String>,
+    has_outlook: bool,
     /// All that was decided, now and by ended runs.
     saved: SavedPlan,
 }
@@ -78,13 +86,18 @@ impl<'a> Repeats<'a> {
         saved: SavedPlan,
     ) -> Self {
         let clock = RunClock::resumed(&saved.spent, results);
-        Repeats { lab, rule, clock, looked_at: 0, saved }
+        Repeats { lab, rule, clock, looked_at: 0, outlook: None, has_outlook: false, saved }
     }
 
     /// The decisions so far, and the time that was spent on `trials` results.
     pub(crate) fn saved(&mut self, trials: usize) -> &SavedPlan {
         self.saved.spent = self.clock.spent(trials);
         &self.saved
+    }
+
+    /// What the budget will probably tell; once, when that is known.
+    pub(crate) fn take_outlook(&mut self) -> Option<String> {
+        self.outlook.take()
     }
 
     /// Whether a trial is not done.
@@ -175,6 +188,13 @@ impl<'a> Repeats<'a> {
             Some(budget) => {
                 let left = budget.0.saturating_sub(self.clock.so_far()).saturating_sub(budget::for_report(budget.0));
                 let costs = StepCosts::of(so_far, self.clock.so_far());
+                if !self.has_outlook {
+                    let all = decided.iter().flat_map(|step| self.with_what_it_needs(trials, step)).collect();
+                    let more = (left.as_secs_f64() / costs.of_steps(&all).as_secs_f64().max(1e-3)).floor();
+                    let outlook = self.rule.outlook(so_far, 1.0 + more / f64::from(done));
+                    self.has_outlook = outlook.is_some();
+                    self.outlook = outlook.map(|outlook| format!("{}: {outlook}", times(done)));
+                }
                 within(left, &wanted, &costs, |step| self.with_what_it_needs(trials, step), done < FULL_ROUND)
             }
         };

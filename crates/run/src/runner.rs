@@ -246,6 +246,9 @@ impl<'a> Runner<'a> {
                 if let Some(repeated) = self.repeats.repeated(repeat) {
                     progress.note(&repeated_because(repeated));
                 }
+                if let Some(outlook) = self.repeats.take_outlook() {
+                    progress.note(&outlook);
+                }
                 self.save_plan()?;
                 return Ok(false);
             }

@@ -69,7 +69,7 @@ fn one(kvdyno: &Path, seed: u64, number: u64) -> io::Result<(usize, usize, Vec<S
         misses.push(format!("{size_mib} MiB: {status:?}: {}", run.log().replace('\n', " ")));
     }
     let of_run = run.results().results().map_err(io::Error::other)?;
-    let planned = run.planned()?.unwrap_or(0);
+    let planned = run.planned()?.len();
     if planned == 0 || of_run.len() != planned {
         misses.push(format!("{size_mib} MiB: {planned} trials were planned, {} have a result", of_run.len()));
     }

@@ -145,7 +145,8 @@ fn one(kvdyno: &Path, sort: KilledSort, kills: u64, random: &mut Stream) -> io::
     while left > 0 {
         let lab = TormentedRun::new(kvdyno, sort)?;
         let mut before = SavedResults::new();
-        while left > 0 && before.len() < lab.planned()?.unwrap_or(usize::MAX) {
+        let has_all = |before: &SavedResults| lab.planned().map(|all| !all.is_empty() && before.len() >= all.len());
+        while left > 0 && !has_all(&before)? {
             lab.is_killed(random)?;
             (left, count.kills) = (left - 1, count.kills + 1);
             before = lab.unchanged(before, &mut count.misses)?;
@@ -174,10 +175,13 @@ fn abandoned(kvdyno: &Path, arguments: &TormentArguments) -> io::Result<TormentL
         lab.is_killed(&mut random)?;
         lab.waits_for_processes()?;
         let cleaned = lab.command().arg("clean").stdin(Stdio::null()).output()?;
-        if !cleaned.status.success() {
-            line.misses.push(format!("clean: {}: {}", cleaned.status, String::from_utf8_lossy(&cleaned.stdout)));
-        }
+        let before = line.misses.len();
         lab.is_given_back(&mut line.misses)?;
+        if !cleaned.status.success() || line.misses.len() > before {
+            let told = [cleaned.stdout, cleaned.stderr].concat();
+            let told = String::from_utf8_lossy(&told).replace('\n', " ");
+            line.misses.push(format!("clean: {}: {told}", cleaned.status));
+        }
         line.done += 1;
     }
     Ok(line)
@@ -291,9 +295,13 @@ impl TormentedRun {
         child.wait().map(drop)
     }
 
-    /// How many trials there will be, if that is known already.
-    pub(crate) fn planned(&self) -> io::Result<Option<usize>> {
-        Ok(self.results().plan().map_err(io::Error::other)?.map(|plan| plan.expected().count()))
+    /// The numbers of the trials that there will be, as far as that is known; empty before there is a plan. A repeat
+    /// that replaces one with interference leaves some out.
+    pub(crate) fn planned(&self) -> io::Result<Vec<u32>> {
+        let plan = self.results().plan().map_err(io::Error::other)?;
+        let mut numbers: Vec<u32> = plan.iter().flat_map(|plan| plan.expected()).map(|trial| trial.number).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
     }
 
     /// Begins it, or goes on with it. Its end, or `None` if it does not end.
@@ -332,10 +340,10 @@ impl TormentedRun {
             None => misses.push(format!("the last resumption did not end: {}", self.log().replace('\n', " "))),
         }
         let results = self.results().results().map_err(io::Error::other)?;
-        let planned = self.planned()?.unwrap_or(0);
+        let planned = self.planned()?;
         let numbers: Vec<u32> = results.iter().map(|result| result.trial.number).collect();
-        if planned == 0 || files.len() != planned || numbers != (1..=planned as u32).collect::<Vec<_>>() {
-            misses.push(format!("{planned} trials were planned, there are results of {numbers:?}"));
+        if planned.is_empty() || files.len() != planned.len() || numbers != planned {
+            misses.push(format!("trials {planned:?} were planned, there are results of {numbers:?}"));
         }
         let unfinished = results.iter().filter(|result| !result.is_finished());
         misses.extend(unfinished.map(|result| format!("trial {}: {:?}", result.trial.number, result.outcome)));

@@ -67,6 +67,8 @@ pub struct OpenPair {
     /// Half of the interval of the logarithm of the ratio; absent if there is none. Where repeats can be given to
     /// single pairs, the widest needs them most.
     pub half_width: Option<f64>,
+    /// The number of values that it is made of.
+    pub values: usize,
 }
 
 /// Whether the results so far are enough. They are if every pair that matters is decided or cannot be decided by more
@@ -84,7 +86,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
             if comparison.is_open() {
                 let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
                 let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
-                open.push(OpenPair { rivals: index, one, other, unsure, half_width });
+                open.push(OpenPair { rivals: index, one, other, unsure, half_width, values: comparison.values });
             }
         }
     }

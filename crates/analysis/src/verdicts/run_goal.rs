@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use kvdyno_results::{Phase, Side, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, Question, enough};
+use super::forecast::half_width_of_values;
 use super::level::Looks;
 use super::pairing;
 use super::rivals::{RivalRank, Rivals};
@@ -76,6 +77,18 @@ impl RunDecision {
         }
         steps
     }
+
+    /// Half of the widest interval of its open pairs, now and after `growth` times as many repeats, if values scatter
+    /// as they did. Absent if none is open, or one has no interval.
+    pub fn widest_open(&self, growth: f64) -> Option<(f64, f64)> {
+        let widths = self.decision.open.iter().map(|pair| {
+            let then = half_width_of_values((pair.values as f64 * growth) as usize)?;
+            let now = pair.half_width?;
+            Some((now, now * then / half_width_of_values(pair.values)?))
+        });
+        let widths: Vec<(f64, f64)> = widths.collect::<Option<_>>()?;
+        widths.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))
+    }
 }
 
 #[cfg(test)]
@@ -116,5 +129,25 @@ mod tests {
         assert_eq!(decide(&trials(4), &goal).open_steps(), []);
         let decision = decide(&trials(4), &goal).decision;
         assert!(decision.stop && (decision.pairs, decision.decided) == (1, 1), "{decision:?}");
+    }
+
+    /// The same ups and downs: the width is that of the interval which more repeats really have.
+    #[test]
+    fn the_width_after_more_repeats_is_told_from_few() {
+        let goal = Goal { detect: 0.0001, ..Goal::default() };
+        let trials = |repeats: u32| -> Vec<TrialResult> {
+            let of = |repeat: u32| {
+                let wobble = 1.0 + 0.02 * (f64::from(repeat % 3) - 1.0);
+                [result("lmdb", 1, repeat, 100.0 * wobble), result("bdb", 1, repeat, 100.0)]
+            };
+            (1..=repeats).flat_map(of).collect()
+        };
+        let open = |repeats: u32, growth: f64| decide(&trials(repeats), &goal).widest_open(growth);
+        assert_eq!(open(2, 10.0), None, "too few for an interval");
+        let (now, then) = open(3, 4.0).unwrap();
+        let (really, _) = open(12, 1.0).unwrap();
+        assert!(now > 4.0 * then, "{now} {then}");
+        assert!((0.7..1.4).contains(&(then / really)), "{then} {really}");
+        assert_eq!(decide(&[], &goal).widest_open(2.0), None, "nothing is open");
     }
 }

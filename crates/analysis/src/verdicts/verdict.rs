@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use super::crossing::Round;
+use super::forecast::half_width_of_values;
 use super::level::{Looks, MOST_LOOKS};
 use super::trimmed::TrimmedMean;
 
@@ -307,16 +308,16 @@ impl Comparison {
         self.unsure.is_some_and(Unsure::may_pass) && self.values < MOST_LOOKS
     }
 
-    /// The number of values, of repeats or of rounds, that would decide it if ratio and spread stay as they are: an
-    /// interval shrinks with the square root of their number. It does so faster while they are few, so fewer may do.
-    /// Absent if it is not open, has no interval, or would need more than [`MOST_LOOKS`].
+    /// The number of values, of repeats or of rounds, that would decide it if ratio and spread stay as they are. Absent
+    /// if it is not open, has no interval, or would need more than [`MOST_LOOKS`].
     pub fn values_needed(&self) -> Option<usize> {
         let (low, high) = self.interval().filter(|_| self.is_open() && self.values > 0)?;
         let (half, middle) = ((high / low).ln() / 2.0, (high * low).ln().abs() / 2.0);
         // Either 1 leaves the interval, or the interval keeps within the least difference that matters.
         let wanted = middle.max(self.detect.max(0.0).ln_1p() - middle);
-        let values = self.values as f64 * (half / wanted).powi(2);
-        (values.ceil() <= MOST_LOOKS as f64).then(|| (values.ceil() as usize).max(self.values + 1))
+        let now = half_width_of_values(self.values)?;
+        let is_narrow = |values: &usize| half_width_of_values(*values).is_some_and(|then| half * then <= wanted * now);
+        (self.values + 1..=MOST_LOOKS).find(is_narrow)
     }
 
     /// Whether one says that the first is faster, and the other that the second is.

@@ -1,6 +1,6 @@
 //! `kvdyno clean`: removes what runs left behind that were killed.
 
-use kvdyno_environment::leftovers::{LeftoversOfProcess, leftovers};
+use kvdyno_environment::leftovers::{LeftoversOfProcess, leftovers, wait_for_ending};
 use kvdyno_environment::ownership::register_folders;
 
 use crate::cli::CleanArguments;
@@ -9,7 +9,9 @@ use crate::output::print;
 
 /// Runs the command.
 pub fn run(arguments: &CleanArguments) -> Result<(), Error> {
-    let (all, kept) = leftovers(&register_folders());
+    let folders = register_folders();
+    wait_for_ending(&folders);
+    let (all, kept) = leftovers(&folders);
     let count: usize = all.iter().map(|one| one.things.len()).sum();
     let mut failed = 0;
     for one in all {

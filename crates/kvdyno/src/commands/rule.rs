@@ -1,7 +1,7 @@
 //! When the results of a run are enough.
 
 use kvdyno_analysis::interfered_runs;
-use kvdyno_analysis::verdicts::{Decision, Goal, Question, decide, decide_difference};
+use kvdyno_analysis::verdicts::{Decision, Goal, Question, RunDecision, decide, decide_difference};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::{TrialKey, TrialResult};
 use kvdyno_run::{Look, OpenStep, StoppingRule};
@@ -15,22 +15,36 @@ pub struct ComparisonsDecide<'a> {
 
 impl StoppingRule for ComparisonsDecide<'_> {
     fn look(&self, results: &[&TrialResult]) -> Look {
-        let lab = &self.experiment.lab;
-        let precision = lab.precision.map(|precision| precision.0);
-        let goal = Goal { question: lab.question, figure: lab.figure, detect: lab.detect.0, precision };
-        let results: Vec<TrialResult> = results.iter().copied().cloned().collect();
-        let decided = match (lab.question, &self.experiment.engines[..]) {
-            (Question::Difference, [before, after]) => {
-                decide_difference(&results, (before.as_str(), after.as_str()), &goal)
-            }
-            _ => decide(&results, &goal),
-        };
+        let decided = self.decide(results);
         let open = decided.open_steps().into_iter().map(|(step, half_width)| OpenStep { step, half_width });
         Look { enough: enough(&decided.decision), open: open.collect() }
     }
 
     fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)> {
         interfered_runs(results)
+    }
+
+    fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String> {
+        let (now, then) = self.decide(results).widest_open(growth)?;
+        let percent = |half: f64| format!("± {:.1} %", 100.0 * half.exp_m1());
+        let budget = self.experiment.lab.budget?;
+        let (now, then) = (percent(now), percent(then));
+        Some(format!("the least certain ratio is known to {now}; after {budget} it will be to about {then}"))
+    }
+}
+
+impl ComparisonsDecide<'_> {
+    fn decide(&self, results: &[&TrialResult]) -> RunDecision {
+        let lab = &self.experiment.lab;
+        let precision = lab.precision.map(|precision| precision.0);
+        let goal = Goal { question: lab.question, figure: lab.figure, detect: lab.detect.0, precision };
+        let results: Vec<TrialResult> = results.iter().copied().cloned().collect();
+        match (lab.question, &self.experiment.engines[..]) {
+            (Question::Difference, [before, after]) => {
+                decide_difference(&results, (before.as_str(), after.as_str()), &goal)
+            }
+            _ => decide(&results, &goal),
+        }
     }
 }
 

@@ -84,7 +84,7 @@ impl StepCosts {
     }
 
     /// The cost of one repeat of these steps, with the loads of their variants.
-    fn of_steps(&self, steps: &HashSet<WorkKey>) -> Duration {
+    pub(super) fn of_steps(&self, steps: &HashSet<WorkKey>) -> Duration {
         let variants: HashSet<&String> = steps.iter().map(|step| &step.variant).collect();
         let runs: Duration = steps.iter().filter_map(|step| self.steps.get(step)).sum();
         let loads: Duration = variants.into_iter().filter_map(|variant| self.loads.get(variant)).sum();

@@ -25,6 +25,10 @@ impl StoppingRule for FixedRule {
         let interfered = runs.filter(|trial| self.interfered_with.borrow().contains(&trial.number));
         interfered.map(|trial| (trial, "others took it".to_owned())).collect()
     }
+
+    fn outlook(&self, _: &[&TrialResult], growth: f64) -> Option<String> {
+        Some(format!("{growth:.3} times as many"))
+    }
 }
 
 /// Two engines, reads by one client and writes by two, in this order.
@@ -227,6 +231,20 @@ fn time_goes_where_the_interval_is_widest_for_its_cost() {
     assert_eq!(workloads, ["fillrandom", "overwrite"]);
     assert!(skipped.iter().all(|one| one.why.contains("has no time for it")), "{skipped:?}");
     assert_eq!(left(&mut experiment, &rule, 3).0, [""; 0]);
+}
+
+#[test]
+fn what_the_budget_will_tell_is_told_once() {
+    let (mut experiment, rule) = (experiment(Repeat::Auto), FixedRule::default());
+    experiment.lab.budget = Some("1000s".parse().unwrap());
+    let mut run = Run::new(&experiment, &rule, blank(None));
+    *rule.look.borrow_mut() = look(&run, &[("readrandom", Some(0.02))]);
+    run.repeats.clock = RunClock::fixed(Duration::from_secs(24));
+    assert!(run.is_done(1) && run.repeats.take_outlook().is_none());
+    assert!(run.is_done(2));
+    // 976 s less 10 s for the report, at 24 s a repeat: 40 more.
+    assert_eq!(run.repeats.take_outlook().as_deref(), Some("once: 41.000 times as many"));
+    assert!(run.is_done(3) && run.repeats.take_outlook().is_none());
 }
 
 #[test]

@@ -71,6 +71,10 @@ impl StoppingRule for ScriptedRule {
         let interfered = results.iter().map(|result| &result.trial).filter(|one| named(one) == self.interfered_with);
         interfered.map(|trial| (trial, "others took it".to_owned())).collect()
     }
+
+    fn outlook(&self, _: &[&TrialResult], _: f64) -> Option<String> {
+        None
+    }
 }
 
 /// Everything that was reported while trials ran.
