@@ -19,9 +19,6 @@ use crate::storage::backing_store::{self, LeftoverStorage};
 /// Time limit for looking at or removing one thing: one that hangs (a network filesystem, a broken disk) is left.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time that a killed process's worker or tool has to end.
-const ENDING: Duration = Duration::from_secs(3);
-
 /// One thing that is left over, in words as it is displayed.
 #[derive(Clone, Debug)]
 pub struct Leftover(Kind);
@@ -62,13 +59,13 @@ pub fn resumed(run: RunName) -> io::Result<Register> {
     Ok(register)
 }
 
-/// Waits until what killed processes had started has ended, too, for [`ENDING`] at most: they hold their registers that
-/// long. What goes on is left alone by [`leftovers`].
-pub fn wait_for_ending(folders: &[RegisterFolder]) {
+/// Waits until what killed processes had started has ended, too, but not longer than `patience`: a worker or a tool
+/// holds their registers that long. What goes on is left alone by [`leftovers`].
+pub fn wait_for_ending(folders: &[RegisterFolder], patience: Duration) {
     let since = Instant::now();
     let is_ending = |register: &ReadRegister| !register.maker.is_alive() && !register.is_abandoned();
     let ending = |folder: &RegisterFolder| folder.registers().is_ok_and(|all| all.iter().any(is_ending));
-    while folders.iter().any(ending) && since.elapsed() < ENDING {
+    while folders.iter().any(ending) && since.elapsed() < patience {
         thread::sleep(Duration::from_millis(20));
     }
 }

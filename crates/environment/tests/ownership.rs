@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use kvdyno_environment::leftovers::leftovers;
+use kvdyno_environment::leftovers::{leftovers, wait_for_ending};
 use kvdyno_environment::ownership::{OwnedFolder, RegisterFolder};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
@@ -41,6 +42,17 @@ fn a_temporary_folder_is_left_over_when_its_maker_is_dead_and_not_before() {
 
     kill_process(Pid::from_child(&helper.process), Signal::KILL).unwrap();
     helper.process.wait().unwrap();
+    // What it had started goes on for a moment, and holds its register.
+    let register = fs::read_dir(&registers[0].path).unwrap().next().unwrap().unwrap();
+    let held = fs::File::open(register.path()).unwrap();
+    held.lock().unwrap();
+    assert_eq!(is_left(), (vec![], true));
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        drop(held);
+    });
+    wait_for_ending(&registers, helper_process::LONG);
+    ending.join().unwrap();
     assert_eq!(is_left(), (vec![shown.clone()], false));
     for one in leftovers(&registers).0 {
         one.things.iter().for_each(|thing| thing.remove().unwrap());

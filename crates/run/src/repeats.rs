@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use kvdyno_experiment::LabSection;
 use kvdyno_model::DatabaseOrigin;
-use kvdyno_model::text::times;
+use kvdyno_model::text::counted;
 use kvdyno_plan::PlannedTrial;
 use kvdyno_results::{Enough, Phase, Repeated, SavedPlan, Skipped, TrialKey, TrialResult, WorkKey};
 
@@ -30,8 +30,8 @@ pub trait StoppingRule {
     /// words.
     fn interfered<'r>(&self, results: &[&'r TrialResult]) -> Vec<(&'r TrialKey, String)>;
 
-    /// What `growth` times as many repeats as these results have will probably tell, for people. `None` if that is not
-    /// known.
+    /// The width of intervals to be expected of `growth` times as many repeats as these results have, in words for
+    /// people. `None` if that is not known.
     fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String>;
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Repeats<'a> {
     clock: RunClock,
     /// The last repeat that was decided about.
     looked_at: u32,
-    /// What the budget will probably tell, and whether that was said.
+    /// The width to be expected at the end of the budget, in words, until that is told; and whether it was known.
     outlook: Option<String>,
     has_outlook: bool,
     /// All that was decided, now and by ended runs.
@@ -95,7 +95,7 @@ impl<'a> Repeats<'a> {
         &self.saved
     }
 
-    /// What the budget will probably tell; once, when that is known.
+    /// The width of intervals to be expected at the end of the budget, in words: once, when that is known.
     pub(crate) fn take_outlook(&mut self) -> Option<String> {
         self.outlook.take()
     }
@@ -190,10 +190,10 @@ impl<'a> Repeats<'a> {
                 let costs = StepCosts::of(so_far, self.clock.so_far());
                 if !self.has_outlook {
                     let all = decided.iter().flat_map(|step| self.with_what_it_needs(trials, step)).collect();
-                    let more = (left.as_secs_f64() / costs.of_steps(&all).as_secs_f64().max(1e-3)).floor();
+                    let more = (left.as_secs_f64() / costs.of_steps(&all).as_secs_f64().max(1e-3)).trunc();
                     let outlook = self.rule.outlook(so_far, 1.0 + more / f64::from(done));
                     self.has_outlook = outlook.is_some();
-                    self.outlook = outlook.map(|outlook| format!("{}: {outlook}", times(done)));
+                    self.outlook = outlook.map(|outlook| format!("after {} {outlook}", counted(done, "repeat")));
                 }
                 within(left, &wanted, &costs, |step| self.with_what_it_needs(trials, step), done < FULL_ROUND)
             }

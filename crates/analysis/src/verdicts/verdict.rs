@@ -309,15 +309,15 @@ impl Comparison {
     }
 
     /// The number of values, of repeats or of rounds, that would decide it if ratio and spread stay as they are. Absent
-    /// if it is not open, has no interval, or would need more than [`MOST_LOOKS`].
+    /// if it is not open, has no interval, or would need more than [`MOST_LOOKS`]. With [`Looks::AfterEach`].
     pub fn values_needed(&self) -> Option<usize> {
         let (low, high) = self.interval().filter(|_| self.is_open() && self.values > 0)?;
         let (half, middle) = ((high / low).ln() / 2.0, (high * low).ln().abs() / 2.0);
         // Either 1 leaves the interval, or the interval keeps within the least difference that matters.
         let wanted = middle.max(self.detect.max(0.0).ln_1p() - middle);
         let now = half_width_of_values(self.values)?;
-        let is_narrow = |values: &usize| half_width_of_values(*values).is_some_and(|then| half * then <= wanted * now);
-        (self.values + 1..=MOST_LOOKS).find(is_narrow)
+        let is_enough = |values: &usize| half_width_of_values(*values).is_some_and(|then| half * then <= wanted * now);
+        (self.values + 1..=MOST_LOOKS).find(is_enough)
     }
 
     /// Whether one says that the first is faster, and the other that the second is.

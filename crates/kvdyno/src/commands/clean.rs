@@ -1,5 +1,7 @@
 //! `kvdyno clean`: removes what runs left behind that were killed.
 
+use std::time::Duration;
+
 use kvdyno_environment::leftovers::{LeftoversOfProcess, leftovers, wait_for_ending};
 use kvdyno_environment::ownership::register_folders;
 
@@ -7,10 +9,13 @@ use crate::cli::CleanArguments;
 use crate::error::Error;
 use crate::output::print;
 
+/// Time that workers and tools of a killed run have to end.
+const ENDING: Duration = Duration::from_secs(3);
+
 /// Runs the command.
 pub fn run(arguments: &CleanArguments) -> Result<(), Error> {
     let folders = register_folders();
-    wait_for_ending(&folders);
+    wait_for_ending(&folders, ENDING);
     let (all, kept) = leftovers(&folders);
     let count: usize = all.iter().map(|one| one.things.len()).sum();
     let mut failed = 0;

@@ -26,10 +26,12 @@ impl StoppingRule for ComparisonsDecide<'_> {
 
     fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String> {
         let (now, then) = self.decide(results).widest_open(growth)?;
-        let percent = |half: f64| format!("± {:.1} %", 100.0 * half.exp_m1());
-        let budget = self.experiment.lab.budget?;
-        let (now, then) = (percent(now), percent(then));
-        Some(format!("the least certain ratio is known to {now}; after {budget} it will be to about {then}"))
+        let percent = |half: f64| match 100.0 * half.exp_m1() {
+            percent if percent < 10.0 => format!("± {percent:.1} %"),
+            percent => format!("± {percent:.0} %"),
+        };
+        let (now, then, budget) = (percent(now), percent(then), self.experiment.lab.budget?);
+        Some(format!("the least certain ratio is known to {now}; at the end of {budget} it will be to about {then}"))
     }
 }
 

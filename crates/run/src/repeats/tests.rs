@@ -243,7 +243,7 @@ fn what_the_budget_will_tell_is_told_once() {
     assert!(run.is_done(1) && run.repeats.take_outlook().is_none());
     assert!(run.is_done(2));
     // 976 s less 10 s for the report, at 24 s a repeat: 40 more.
-    assert_eq!(run.repeats.take_outlook().as_deref(), Some("once: 41.000 times as many"));
+    assert_eq!(run.repeats.take_outlook().as_deref(), Some("after 1 repeat 41.000 times as many"));
     assert!(run.is_done(3) && run.repeats.take_outlook().is_none());
 }
 
