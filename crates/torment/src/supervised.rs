@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::summary::TormentLine;
 
-/// No input may take longer.
+/// No input may take longer, twice: a machine that stood still in between is no fault of the input.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// No input may take more memory, KiB.
 pub const MOST_KIB: u64 = 512 << 10;
@@ -30,8 +30,18 @@ pub struct ReaderOutcome {
     pub taken: u64,
     /// The most memory of a process, KiB.
     pub peak_kib: u64,
+    /// The number of those that were answered in time only when they were read again.
+    pub late: u64,
     /// The inputs that were not answered as they must be.
     pub misses: Vec<String>,
+}
+
+/// Why a reader was given up.
+enum GivenUp {
+    /// It told nothing for [`PATIENCE`].
+    Silent,
+    /// It has so many KiB of memory.
+    Memory(u64),
 }
 
 impl ReaderOutcome {
@@ -40,12 +50,15 @@ impl ReaderOutcome {
         self.done += other.done;
         self.taken += other.taken;
         self.peak_kib = self.peak_kib.max(other.peak_kib);
+        self.late += other.late;
         self.misses.extend(other.misses);
     }
 
     /// The line of the summary; `taken` is the word for inputs that were.
     pub fn line(self, what: &str, taken: &str) -> TormentLine {
-        let remark = format!("in processes that read many; {} {taken}, at most {} KiB", self.taken, self.peak_kib);
+        let late = if self.late > 0 { format!("; {} answered when read again", self.late) } else { String::new() };
+        let (of_all, peak) = (self.taken, self.peak_kib);
+        let remark = format!("in processes that read many; {of_all} {taken}, at most {peak} KiB{late}");
         TormentLine { what: what.to_owned(), done: self.done, remark, misses: self.misses }
     }
 }
@@ -116,10 +129,12 @@ where
 fn supervise(numbers: Range<u64>, command: impl Fn(Range<u64>) -> Command) -> io::Result<ReaderOutcome> {
     let mut outcome = ReaderOutcome::default();
     let mut from = numbers.start;
+    // The input that gave no answer in time, and is read again.
+    let mut silent = None;
     while from < numbers.end && outcome.misses.len() < MOST_MISSES {
         let mut child =
             command(from..numbers.end).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let last = watch(&mut child, numbers.end, &mut outcome);
+        let last = watch(&mut child, (from, numbers.end), &mut outcome);
         let words = end(child)?;
         match last {
             Ok(number) if number == numbers.end => from = number,
@@ -127,8 +142,21 @@ fn supervise(numbers: Range<u64>, command: impl Fn(Range<u64>) -> Command) -> io
                 outcome.misses.push(format!("input {number}: {words}"));
                 from = number + 1;
             }
-            Err((number, what)) => {
-                outcome.misses.push(format!("input {number}: {what}"));
+            Err((number, GivenUp::Silent)) if silent != Some(number) => {
+                silent = Some(number);
+                outcome.late += 1;
+                from = number;
+            }
+            Err((number, given_up)) => {
+                let why = match given_up {
+                    GivenUp::Silent => format!("no answer in {} s, twice", PATIENCE.as_secs()),
+                    GivenUp::Memory(kib) => format!("{kib} KiB of memory, in the {BETWEEN_LOOKS} before it"),
+                };
+                if matches!(given_up, GivenUp::Silent) {
+                    outcome.late -= 1;
+                    outcome.done += 1;
+                }
+                outcome.misses.push(format!("input {number}: {why}"));
                 from = number + 1;
             }
         }
@@ -137,21 +165,21 @@ fn supervise(numbers: Range<u64>, command: impl Fn(Range<u64>) -> Command) -> io
 }
 
 /// Follows a process: the number that it told last, or why it was given up at one.
-fn watch(child: &mut Child, end: u64, outcome: &mut ReaderOutcome) -> Result<u64, (u64, String)> {
-    let Some(out) = child.stdout.take() else { return Err((0, "it has no output".to_owned())) };
-    let told = listen(out);
-    let mut last = 0;
+fn watch(child: &mut Child, (from, end): (u64, u64), outcome: &mut ReaderOutcome) -> Result<u64, (u64, GivenUp)> {
+    let told = child.stdout.take().map(listen);
+    let told = told.unwrap_or_else(|| channel().1);
+    let (mut last, mut is_counted) = (from, false);
     loop {
         match told.recv_timeout(PATIENCE) {
             Ok((number, taken)) => {
-                last = number;
+                (last, is_counted) = (number, true);
                 outcome.taken += u64::from(taken);
                 outcome.done += 1;
                 if number.is_multiple_of(BETWEEN_LOOKS) || number == end {
                     let kib = peak_kib(child.id());
                     outcome.peak_kib = outcome.peak_kib.max(kib);
                     if kib > MOST_KIB {
-                        return Err((number, format!("{kib} KiB of memory, in the {BETWEEN_LOOKS} before it")));
+                        return Err((number, GivenUp::Memory(kib)));
                     }
                 }
                 if number == end {
@@ -161,7 +189,11 @@ fn watch(child: &mut Child, end: u64, outcome: &mut ReaderOutcome) -> Result<u64
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return Ok(last),
-            Err(RecvTimeoutError::Timeout) => return Err((last, format!("no answer in {} s", PATIENCE.as_secs()))),
+            Err(RecvTimeoutError::Timeout) => {
+                // It is counted when it is read again, or given up.
+                outcome.done -= u64::from(is_counted);
+                return Err((last, GivenUp::Silent));
+            }
         }
     }
 }
@@ -205,6 +237,8 @@ fn peak_kib(pid: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// A reader that tells a number and does what `then` says.
@@ -220,6 +254,23 @@ mod tests {
         assert_eq!(outcome.misses, ["input 5: exit status: 101: so it was"]);
         let outcome = supervise(5..6, |_| reader(5, "kill -SEGV $$")).unwrap();
         assert!(outcome.misses[0].starts_with("input 5: signal: 11"), "{:?}", outcome.misses);
+    }
+
+    #[test]
+    fn an_input_without_an_answer_is_read_again() {
+        let starts = Cell::new(0);
+        let hangs_for = |times: u32| {
+            starts.set(0);
+            supervise(5..6, |_| {
+                starts.set(starts.get() + 1);
+                if starts.get() <= times { reader(5, "exec sleep 1000") } else { reader(6, "cat") }
+            })
+            .unwrap()
+        };
+        let once = hangs_for(1);
+        assert_eq!((once.late, once.misses.len(), starts.get()), (1, 0, 2));
+        let always = hangs_for(9);
+        assert_eq!((always.late, always.misses.as_slice()), (0, &["input 5: no answer in 10 s, twice".to_owned()][..]));
     }
 
     #[test]
