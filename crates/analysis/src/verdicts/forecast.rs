@@ -1,0 +1,49 @@
+//! The width of an interval at the end of a time, before that is over.
+
+use super::level::{Looks, MOST_LOOKS};
+use super::trimmed::{freedom, quantile};
+use super::verdict::MISS;
+
+/// Half of the interval of a mean log ratio over the standard deviation of one value, after so many independent ones
+/// with a look after each from the third on. Outliers that are left out make it slightly wider. Absent for fewer than
+/// three values; more than [`MOST_LOOKS`] count nothing.
+pub fn half_width_of_values(values: usize) -> Option<f64> {
+    let looks = Looks::AfterEach;
+    let values = values.min(MOST_LOOKS);
+    (values >= looks.fewest()).then(|| quantile(freedom(values), looks.at_one(MISS)) / (values as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    use super::super::trimmed::TrimmedMean;
+    use super::*;
+    use crate::random::normal;
+
+    #[test]
+    fn it_narrows_with_each_value_up_to_the_most() {
+        assert_eq!(half_width_of_values(2), None);
+        let widths: Vec<f64> = (3..=MOST_LOOKS).filter_map(half_width_of_values).collect();
+        assert_eq!(widths.len(), MOST_LOOKS - 2);
+        // Where another value is left out at either end, a degree of freedom is lost.
+        let shrinking = widths.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert!(shrinking >= widths.len() - 4, "{widths:?}");
+        assert_eq!(half_width_of_values(MOST_LOOKS + 10), half_width_of_values(MOST_LOOKS));
+    }
+
+    #[test]
+    fn it_is_the_width_of_drawn_intervals() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for values in [3, 5, 10, 30] {
+            let half = |_| {
+                let drawn: Vec<f64> = (0..values).map(|_| normal(&mut random)).collect();
+                TrimmedMean::of(&drawn).unwrap().half(Looks::AfterEach.at_one(MISS))
+            };
+            let mean = (0..4000).map(half).sum::<f64>() / 4000.0;
+            let ratio = mean / half_width_of_values(values).unwrap();
+            assert!((0.85..1.15).contains(&ratio), "{values}: {ratio}");
+        }
+    }
+}
