@@ -1,4 +1,4 @@
-# make demo    installs what is missing, builds, and compares every engine on a million records
+# make demo    installs what is missing, builds, and compares six setups on 200,000 records
 # make gates   all that is told without running kvdyno: formatting, lints, documentation, what files say of each other
 # make mend    repairs what a command can repair: formatting, pages that are written, snapshots; see it in `git diff`
 # make check   the gates and the tests of the parts; nothing is installed
@@ -65,8 +65,8 @@ adapters:
 
 demo: setup
 	$(MAKE) build
-	target/release/kvdyno compare $(DEMO) --records 1M --readers 1,2,4 --repeat 6 --duration 600ms --warmup 200ms \
-		--name demo
+	target/release/kvdyno compare $(DEMO) --records 200k --readers 1,2,4 --write-rate 1000 --repeat 12 \
+		--duration 300ms --warmup 100ms --name demo
 
 # ---- the gate: each line of these is a target below
 

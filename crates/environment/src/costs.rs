@@ -9,15 +9,18 @@ pub fn own_costs() -> OsFacts {
     let mut usage = empty_usage();
     // SAFETY: the pointer is to a live `rusage`, whose zeros stay if the call fails.
     unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
-    let process = procfs::process::Process::myself().ok();
-    let io = process.as_ref().and_then(|process| process.io().ok());
-    let status = process.and_then(|process| process.status().ok());
+    let io = procfs::process::Process::myself().and_then(|process| process.io()).ok();
     OsFacts {
         user_s: duration(usage.ru_utime).as_secs_f64(),
         sys_s: duration(usage.ru_stime).as_secs_f64(),
-        peak_rss_kib: status.and_then(|status| status.vmhwm).unwrap_or(0),
+        peak_rss_kib: own_peak_kib().unwrap_or(0),
         ..counters(&usage, io.as_ref())
     }
+}
+
+/// The peak resident size of this process since its image was loaded, KiB; absent where the kernel does not say.
+pub fn own_peak_kib() -> Option<u64> {
+    procfs::process::Process::myself().and_then(|process| process.status()).ok()?.vmhwm
 }
 
 /// The bytes of this process's calls so far; absent where the kernel does not say.

@@ -177,14 +177,18 @@ pub struct WorkerReport {
     /// commit, where the device's flushes tell, and where nobody counts.
     #[serde(default)]
     pub syncs: Option<u64>,
+    /// The peak resident size of its process once it had closed the database, KiB; absent where the kernel does not
+    /// say.
+    #[serde(default)]
+    pub peak_rss_kib: Option<u64>,
 }
 
-/// The audit by a fresh session at the end of a trial.
+/// The audit by fresh sessions at the end of a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionAudit {
     /// Its finding.
     pub finding: ReadBack,
-    /// The time that the opening of the session took.
+    /// The longest time that opening one took.
     pub opening: Duration,
     /// The costs of it, which are none of the trial's.
     pub costs: OsFacts,

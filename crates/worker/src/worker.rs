@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use kvdyno_engine::{AbiCode, Adapter, AdapterError, Choice, ChoiceError, Database, EngineError, Hints, Probe, abi};
-use kvdyno_environment::costs::own_calls;
+use kvdyno_environment::costs::{own_calls, own_peak_kib};
 use kvdyno_environment::observed;
 use kvdyno_environment::outside::{anonymous_kib, kept_outside};
 use kvdyno_environment::storage::DeviceCounters;
@@ -76,6 +76,7 @@ impl<C: RoleClock> Trial<'_, C> {
             audit: None,
             calls: None,
             syncs: None,
+            peak_rss_kib: None,
         };
         let ended = self.measure(&mut report);
         if ended.is_err() {
@@ -88,6 +89,7 @@ impl<C: RoleClock> Trial<'_, C> {
             NotRun::Failed(failure) => Some(failure),
             NotRun::Aborted => None,
         });
+        report.peak_rss_kib = own_peak_kib();
         let file =
             self.process.map_or_else(|| self.spec.report.clone(), |number| of_process(&self.spec.report, number));
         files::write_json(&file, &report)?;

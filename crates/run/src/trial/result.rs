@@ -69,14 +69,15 @@ pub(super) fn result(
     };
     let audit = audit_facts(context, counted.user_bytes, report.as_ref());
     let (calls, syncs) = report.as_ref().map(|report| (report.calls, report.syncs)).unwrap_or_default();
-    let os =
-        without_audit(OsFacts { device: extras.device, calls, syncs, ..watched.account.os.clone() }, report.as_ref());
+    let account = with_own_peak(watched.account.clone(), report.as_ref(), context.planned.key.processes());
+    let os = OsFacts { device: extras.device, calls, syncs, ..account.os.clone() };
+    let os = without_audit(os, report.as_ref());
     let outcome = held_against(context, &environment, outcome);
     let mut notes = context.notes.clone();
     notes.extend(context.setup.settings(&context.planned.key).iter().filter_map(taint));
     notes.extend(if is_plausible { workload.notes(&counts) } else { Vec::new() });
     notes.extend(survivors_note(watched.account.survivors, "the worker"));
-    notes.extend(memory_notes(context, &watched.account));
+    notes.extend(memory_notes(context, &account));
     notes.extend(extras.bounds.notes(context));
     notes.extend(settling_notes(report.as_ref()));
     let result = TrialResult {
@@ -169,6 +170,18 @@ fn audit_facts(context: &TrialContext<'_>, user_bytes: u64, report: Option<&Work
 
 fn session_failure(report: Option<&WorkerReport>) -> Option<Failure> {
     report?.audit.as_ref()?.finding.failure("a fresh session")
+}
+
+/// The account with the peak resident size that the worker read of itself at its end, where the kernel's account hides
+/// it: below what the parent's image had.
+fn with_own_peak(account: Account, report: Option<&WorkerReport>, processes: u32) -> Account {
+    match report.and_then(|report| report.peak_rss_kib).filter(|_| processes == 1 && !account.peak_rss_exact) {
+        Some(kib) => {
+            let peak_rss_kib = kib.max(account.os.peak_rss_kib);
+            Account { os: OsFacts { peak_rss_kib, ..account.os }, peak_rss_exact: true, ..account }
+        }
+        None => account,
+    }
 }
 
 /// The accounts without what the audit took.

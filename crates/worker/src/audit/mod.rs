@@ -1,23 +1,20 @@
-//! Reading back what was acknowledged: after a trial by a fresh session of its worker, and after the last trial on a
+//! Reading back what was acknowledged: after a trial by fresh sessions of its worker, and after the last trial on a
 //! database by a fresh process.
 
 pub(crate) mod choice;
 pub(crate) mod process;
+mod readers;
 mod session;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::{mem, ptr};
-
-use kvdyno_dataset::{KeyError, Ledger, Stream, ValueFault, subseed};
-use kvdyno_engine::{Answer, Database, EngineError, Host, Session};
+use kvdyno_dataset::{KeyError, Ledger, Stream, subseed};
 use kvdyno_model::Audit;
-use kvdyno_results::{Failure, FailureKind, ReadBack};
+use kvdyno_results::{Failure, FailureKind};
 
 use crate::shared::LedgerMemory;
 use crate::spec::{KnownContents, PresentIds, TrialSpec, Written};
-use crate::workloads::NEVER_COMMITTED;
 use crate::workloads::stored::StoredRecords;
 use choice::SummedIds;
+pub(crate) use readers::Readers;
 
 /// Keeps an audit's choice apart from the streams of a trial.
 const STREAM: u64 = 0x0061_7564_6974;
@@ -65,7 +62,7 @@ impl<'a> Acknowledged<'a> {
     }
 
     /// The ids to read back of what was written, in order.
-    pub(crate) fn ids<'b>(&'b self, written: &'b Written) -> Box<dyn Iterator<Item = u64> + 'b> {
+    pub(crate) fn ids<'b>(&'b self, written: &'b Written) -> Box<dyn Iterator<Item = u64> + Send + 'b> {
         let (count, mut stream) = (self.records.count(), Stream::new(subseed(self.seed, &[STREAM])));
         match (self.extent, written) {
             (Audit::Off, _) => Box::new(std::iter::empty()),
@@ -89,7 +86,7 @@ impl<'a> Acknowledged<'a> {
 
 impl<'a> Acknowledged<'a> {
     /// The ids of the records whose versions are added up.
-    fn summed(&self) -> Box<dyn Iterator<Item = u64> + 'a> {
+    fn summed(&self) -> Box<dyn Iterator<Item = u64> + Send + 'a> {
         let count = self.records.count();
         match self.extent {
             Audit::Off => Box::new(std::iter::empty()),
@@ -118,89 +115,3 @@ impl Acknowledged<'_> {
         }
     }
 }
-
-/// A session that reads records back.
-pub(crate) struct Reader<'a, 'db> {
-    session: Session<'db>,
-    acknowledged: &'a Acknowledged<'a>,
-    key: Vec<u8>,
-    /// Records read so far, for who looks on.
-    progress: &'a AtomicU64,
-}
-
-impl<'a, 'db> Reader<'a, 'db> {
-    /// Opens it. The engine is lent no host that could answer for it.
-    pub(crate) fn open(
-        database: &'db Database,
-        acknowledged: &'a Acknowledged<'a>,
-        progress: &'a AtomicU64,
-    ) -> Result<Self, EngineError> {
-        static NO_HOST: NoHost =
-            NoHost(Host { size: mem::size_of::<Host>() as u32, reserved: 0, context: ptr::null_mut(), recall: None });
-        // SAFETY: the host is never changed and lives for ever.
-        let session = unsafe { database.session(&NO_HOST.0) }?;
-        Ok(Reader { session, acknowledged, key: Vec::new(), progress })
-    }
-
-    /// Reads the records whose versions are added up, and compares their sum with the acknowledged updates.
-    pub(crate) fn add_up(&mut self, expected: u64, goes_on: impl Fn() -> bool, finding: &mut ReadBack) {
-        let (mut sum, mut count) = (0u64, 0u64);
-        let failures = |finding: &ReadBack| finding.wrong + finding.stale + finding.missing + finding.errors;
-        let before = failures(finding);
-        for id in self.acknowledged.summed() {
-            if !goes_on() {
-                return;
-            }
-            let version = self.read(id, finding).unwrap_or_default();
-            if version >= NEVER_COMMITTED {
-                finding.wrong += 1;
-                let text = format!("record {id} is as a transaction wrote it that was never committed");
-                finding.first.get_or_insert(text);
-            }
-            sum = sum.saturating_add(version);
-            count += 1;
-        }
-        // A record that is wrong by itself was reported already.
-        if sum != expected && failures(finding) == before {
-            finding.wrong += 1;
-            let (less, more) = (expected.saturating_sub(sum), sum.saturating_sub(expected));
-            let text = match less {
-                0 => format!("{more} updates more than were acknowledged"),
-                less => format!("{less} updates that were acknowledged are lost"),
-            };
-            finding.first.get_or_insert(format!("the versions of {count} records are {sum} together: {text}"));
-        }
-    }
-
-    /// Reads `id` and notes the answer in `finding`. Returns the version of a record that is there and right, if values
-    /// carry one.
-    pub(crate) fn read(&mut self, id: u64, finding: &mut ReadBack) -> Option<u64> {
-        self.acknowledged.records.spell(id, &mut self.key);
-        let min_version = self.acknowledged.ledger.min_version(id);
-        finding.read += 1;
-        self.progress.fetch_add(1, Ordering::Relaxed);
-        let expected = self.acknowledged.expected(id);
-        let (counter, text) = match self.session.get(&self.key) {
-            Ok(Answer::Miss) if expected != Expected::Value => return None,
-            Ok(Answer::Hit(_)) if expected == Expected::Nothing => {
-                (&mut finding.wrong, format!("record {id} is there, though it was deleted"))
-            }
-            Ok(Answer::Hit(value)) => match self.acknowledged.records.fault(id, min_version, value) {
-                None => return self.acknowledged.records.version(value),
-                Some(ValueFault::Stale(text)) => (&mut finding.stale, text),
-                Some(ValueFault::Wrong(text) | ValueFault::Torn(text)) => (&mut finding.wrong, text),
-            },
-            Ok(Answer::Miss) => (&mut finding.missing, format!("record {id} is missing")),
-            Err(error) => (&mut finding.errors, format!("reading record {id}: {}", error.reason)),
-        };
-        *counter += 1;
-        finding.first.get_or_insert(text);
-        None
-    }
-}
-
-/// A host without functions.
-struct NoHost(Host);
-
-// SAFETY: it holds no pointer but null, and nobody changes it.
-unsafe impl Sync for NoHost {}

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-use kvdyno_engine::Database;
+use kvdyno_engine::{Database, EngineError};
 use kvdyno_results::{Failure, ReadBack, files};
 
-use super::{Acknowledged, Reader};
+use super::{Acknowledged, Readers};
 use crate::shared::{LedgerMemory, SharedMemory, WorkerState};
 use crate::spec::{AuditReport, AuditSpec};
 use crate::trial::failed;
@@ -41,12 +41,13 @@ fn read_back(
     let (begun, trial, control) = (Instant::now(), &spec.trial, shared.control());
     control.enter(WorkerState::Opening);
     let choice = choose(trial)?;
-    let hints = hints(&trial.workload, trial.clients);
+    let mut hints = hints(&trial.workload, trial.clients);
+    hints.sessions = hints.sessions.max(Readers::at_most(u32::MAX) as u32);
     let database = Database::open(&choice, &trial.lab, &hints, &trial.database, false)
         .map_err(|error| failed("opening the database", &error))?;
     control.enter(WorkerState::Auditing);
     let acknowledged = Acknowledged::of(trial, trial.contents.present, ledger)?;
-    report.parts = read_parts(spec, &acknowledged, &database, &control.audited)?;
+    report.parts = read_parts(spec, &acknowledged, &database, hints.sessions, &control.audited)?;
     control.enter(WorkerState::Closing);
     database.close().map_err(|error| failed("closing the database", &error))?;
     share_out(begun.elapsed().as_secs_f64(), &mut report.parts);
@@ -58,26 +59,22 @@ fn read_parts(
     spec: &AuditSpec,
     acknowledged: &Acknowledged<'_>,
     database: &Database,
+    sessions: u32,
     progress: &AtomicU64,
 ) -> Result<Vec<ReadBack>, Failure> {
-    let mut finding = vec![ReadBack::default(); spec.parts.len()];
-    let mut reader =
-        Reader::open(database, acknowledged, progress).map_err(|error| failed("opening a session", &error))?;
-    for part in &spec.parts {
-        for id in acknowledged.ids(part) {
-            let version = acknowledged.ledger.min_version(id);
-            let of = spec.parts.iter().rposition(|part| part.holds(id, version, acknowledged.loaded));
-            if let Some(finding) = of.and_then(|of| finding.get_mut(of)) {
-                reader.read(id, finding);
-            }
-        }
-    }
+    let readers = Readers { database, acknowledged, progress, sessions: Readers::at_most(sessions), goes_on: &|| true };
+    let ids = spec.parts.iter().flat_map(|part| acknowledged.ids(part)).filter_map(|id| {
+        let version = acknowledged.ledger.min_version(id);
+        Some((spec.parts.iter().rposition(|part| part.holds(id, version, acknowledged.loaded))?, id))
+    });
+    let opened = |error: EngineError| failed("opening a session", &error);
+    let (mut findings, _) = readers.read(spec.parts.len(), ids).map_err(opened)?;
     // Records of the load have version 0.
     let sum = acknowledged.version_sum(&spec.trial.contents).filter(|_| spec.trial.contents.version_sum > Some(0));
-    if let (Some(sum), Some(last)) = (sum, finding.last_mut()) {
-        reader.add_up(sum, || true, last);
+    if let (Some(sum), Some(last)) = (sum, findings.last_mut()) {
+        readers.add_up(sum, last).map_err(opened)?;
     }
-    Ok(finding)
+    Ok(findings)
 }
 
 /// Each part's share of the time, by the records that were read of it.

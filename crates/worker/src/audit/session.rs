@@ -1,22 +1,22 @@
-//! The fresh session that reads back what a trial wrote, at its end.
+//! The fresh sessions that read back what a trial wrote, at its end.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use kvdyno_engine::{Choice, Database, abi};
+use kvdyno_engine::{Choice, Database, EngineError, abi};
 use kvdyno_environment::costs::own_costs;
 use kvdyno_environment::storage::DeviceCounters;
 use kvdyno_model::Audit;
 use kvdyno_results::{Failure, OsFacts, ReadBack};
 
-use super::{Acknowledged, Reader};
+use super::{Acknowledged, Readers};
 use crate::observer::Observer;
 use crate::spec::{SessionAudit, Written};
 use crate::trial::{Trial, failed};
 use crate::workloads::present_after;
 
 impl<C> Trial<'_, C> {
-    /// Lets a fresh session read back what this trial wrote, if anything is to be.
+    /// Lets fresh sessions read back what this trial wrote, if anything is to be.
     pub(crate) fn audit(&self, choice: &Choice, database: &Database) -> Result<Option<SessionAudit>, Failure> {
         let (spec, control) = (self.spec, self.control());
         let wrote = self.shared.client_stats().iter().any(|stats| stats.user_bytes.load(Ordering::Relaxed) > 0);
@@ -32,7 +32,7 @@ impl<C> Trial<'_, C> {
         Ok(Some(SessionAudit { finding, opening, costs }))
     }
 
-    /// The finding, and the time that opening the session took.
+    /// The finding, and the longest time that opening a session took.
     fn read_back(&self, database: &Database) -> Result<(ReadBack, Duration), Failure> {
         let (spec, control) = (self.spec, self.control());
         let written = match spec.workload.name.profile().loads {
@@ -49,17 +49,21 @@ impl<C> Trial<'_, C> {
         };
         let present = present_after(self.shared, &spec.workload, spec.contents.present);
         let acknowledged = Acknowledged::of(spec, present, self.ledger)?;
-        let begun = Instant::now();
-        let mut reader = Reader::open(database, &acknowledged, &control.audited)
-            .map_err(|error| failed("opening a session to read back", &error))?;
-        let (mut finding, opening) = (ReadBack::default(), begun.elapsed());
-        for id in acknowledged.ids(&written).take_while(|_| !control.is_stop_requested()) {
-            reader.read(id, &mut finding);
-        }
+        let sessions = spec.clients.sessions(spec.workload.roles().len() as u32);
+        let readers = Readers {
+            database,
+            acknowledged: &acknowledged,
+            progress: &control.audited,
+            sessions: Readers::at_most(sessions),
+            goes_on: &|| !control.is_stop_requested(),
+        };
+        let opened = |error: EngineError| failed("opening a session to read back", &error);
+        let (findings, opening) = readers.read(1, acknowledged.ids(&written).map(|id| (0, id))).map_err(opened)?;
+        let mut finding = findings.into_iter().next().unwrap_or_default();
         let now = Observer::new(self.shared).contents(&spec.workload, spec.contents);
         let counts_versions = spec.workload.name.counts_versions(&spec.workload.parameters);
         if let Some(sum) = acknowledged.version_sum(&now).filter(|_| counts_versions) {
-            reader.add_up(sum, || !control.is_stop_requested(), &mut finding);
+            readers.add_up(sum, &mut finding).map_err(opened)?;
         }
         Ok((finding, opening))
     }

@@ -6,7 +6,7 @@ use super::parameters::Data;
 use super::present::MOST_INSERTED;
 
 /// The records that a workload leaves. Each has an id below [`StoredRecords::count`].
-pub trait StoredRecords {
+pub trait StoredRecords: Sync {
     /// Number of records.
     fn count(&self) -> u64;
 
