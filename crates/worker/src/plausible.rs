@@ -162,8 +162,8 @@ fn implausible_client(
         ("records read back", &stats.read_back, most),
         ("bytes written", &stats.user_bytes, most.saturating_mul(BYTES_A_TICK)),
         ("versions", &stats.version, before.last_version.saturating_add(most)),
-        ("ids inserted", &stats.low_water, before.present.given_out.saturating_add(most)),
-        ("oldest ids deleted", &stats.take_low_water, before.present.given_out.saturating_add(most)),
+        ("ids inserted", &stats.inserts.low_water, before.present.given_out.saturating_add(most)),
+        ("oldest ids deleted", &stats.takes.low_water, before.present.given_out.saturating_add(most)),
         ("ids deleted", &stats.changing, workload.name.ids(&workload.parameters.data)),
     ];
     let exceeded = counters.into_iter().find_map(|(what, counter, most)| {

@@ -9,7 +9,9 @@
 
 use std::io;
 use std::mem::{align_of, size_of};
+use std::ops::Range;
 use std::os::fd::RawFd;
+use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -218,6 +220,43 @@ impl ClientCounter {
     }
 }
 
+/// The ids that a client was given, to insert or to take. Only what it left is for others.
+#[repr(C)]
+#[derive(Debug)]
+pub struct GivenIds {
+    /// One more than the lowest of them that is not acknowledged yet; 0 if there is none.
+    pub low_water: AtomicU64,
+    /// One more than the first that it had not come to when a part of its work ended; 0 if there is none.
+    left: AtomicU64,
+    /// The end of those that it left.
+    left_until: AtomicU64,
+}
+
+impl GivenIds {
+    /// Leaves ids that are not begun to any client. The low water stays until one has them.
+    pub(crate) fn leave(&self, ids: Range<u64>) {
+        if !ids.is_empty() {
+            self.left_until.store(ids.end, Ordering::SeqCst);
+            self.left.store(ids.start + 1, Ordering::SeqCst);
+        }
+    }
+
+    /// Hands what was left over to a client, perhaps the same, that has no ids and left none but these. `None` if there
+    /// is nothing, or another got it.
+    pub(crate) fn hand_over(&self, to: &GivenIds) -> Option<Range<u64>> {
+        let low_water = self.left.load(Ordering::SeqCst);
+        let (first, until) = (low_water.checked_sub(1)?, self.left_until.load(Ordering::SeqCst));
+        // At each moment one of the two low waters is no higher than these ids.
+        to.low_water.store(low_water, Ordering::SeqCst);
+        self.left.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst).ok()?;
+        if !ptr::eq(self, to) {
+            // Unless that client has others by now.
+            let _ = self.low_water.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        Some(first..until)
+    }
+}
+
 /// The counts of one reader or writer, which alone writes them.
 #[repr(C, align(128))]
 #[derive(Debug)]
@@ -243,11 +282,10 @@ pub struct ClientStats {
     pub user_bytes: AtomicU64,
     /// The newest version that was handed to the engine.
     pub version: AtomicU64,
-    /// The lowest id that it inserts and that is not acknowledged yet; 0 if it has none.
-    pub low_water: AtomicU64,
-    /// One more than the lowest of the oldest ids that it deletes and whose deletion is not acknowledged; 0 if it has
-    /// none.
-    pub take_low_water: AtomicU64,
+    /// The new ids that it inserts.
+    pub inserts: GivenIds,
+    /// The oldest ids, which it takes.
+    pub takes: GivenIds,
     /// One more than the id that it deletes or writes anew at this moment, where records are deleted; else 0.
     pub changing: AtomicU64,
     counters: [AtomicU64; COUNTERS],

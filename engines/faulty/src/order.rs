@@ -1,7 +1,7 @@
 //! Calls that wait, so that sessions meet. Without that, who gets a processor when decides how many writes of the
 //! client beside it a reader finds, and whether two transactions are open at once.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
 
@@ -16,6 +16,10 @@ pub struct CallOrder {
     shared: bool,
     /// Sessions that are open in this one.
     open: AtomicUsize,
+    /// Those of them that wait for writes.
+    waiting: AtomicUsize,
+    /// Several sessions were all waiting: none of them writes.
+    nobody_writes: AtomicBool,
 }
 
 /// A session that is open.
@@ -24,7 +28,8 @@ pub struct OpenSession<'db>(&'db CallOrder);
 
 impl CallOrder {
     pub fn new(writes_first: u64, lingers: bool, shared: bool) -> Self {
-        Self { writes_first, lingers, shared, open: AtomicUsize::new(0) }
+        let (open, waiting) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { writes_first, lingers, shared, open, waiting, nobody_writes: AtomicBool::new(false) }
     }
 
     /// A session begins.
@@ -34,15 +39,33 @@ impl CallOrder {
     }
 
     /// Before a read or a seek, while no lock is held: waits for the writes, of which there are `begun`. A session that
-    /// is alone waits for nobody.
+    /// is alone waits for nobody, nor do several that all read.
     ///
     /// # Errors
     /// If `begun` gives one.
     pub fn let_writes_come_first<E>(&self, begun: impl Fn() -> Result<u64, E>) -> Result<(), E> {
-        while self.writes_first > 0 && (self.shared || self.open.load(Relaxed) > 1) && begun()? < self.writes_first {
-            thread::sleep(Duration::from_millis(1));
+        if self.writes_first == 0 {
+            return Ok(());
         }
-        Ok(())
+        self.waiting.fetch_add(1, Relaxed);
+        let waited = loop {
+            match begun() {
+                Ok(begun) if begun < self.writes_first && self.may_be_written() => {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                other => break other.map(drop),
+            }
+        };
+        self.waiting.fetch_sub(1, Relaxed);
+        waited
+    }
+
+    fn may_be_written(&self) -> bool {
+        let open = self.open.load(Relaxed);
+        if open > 1 && self.waiting.load(Relaxed) == open {
+            self.nobody_writes.store(true, Relaxed);
+        }
+        self.shared || (open > 1 && !self.nobody_writes.load(Relaxed))
     }
 
     /// Keeps a transaction open for a moment.
@@ -65,7 +88,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     #[test]
-    fn a_read_waits_for_the_writes_of_others_and_for_nobody_when_it_is_alone() {
+    fn a_read_waits_for_the_writes_of_others_and_for_nobody_when_all_read() {
         let (order, writes) = (CallOrder::new(3, false, false), AtomicU64::new(0));
         let wait = || {
             order.let_writes_come_first(|| Ok::<_, ()>(writes.load(Relaxed))).unwrap();
@@ -82,6 +105,10 @@ mod tests {
             let reader = scope.spawn(wait);
             drop(writer);
             assert_eq!(reader.join().unwrap(), 0);
+            let other = order.enter();
+            let readers = [scope.spawn(wait), scope.spawn(wait)];
+            assert_eq!(readers.map(|reader| reader.join().unwrap()), [0, 0]);
+            drop(other);
         });
         drop(alone);
         assert_eq!(order.open.load(Relaxed), 0);

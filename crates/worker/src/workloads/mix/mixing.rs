@@ -173,6 +173,8 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool> Work<C> for 
                 _ => self.drawn.most_frequent -= count,
             }
         }
+        self.inserts.leave(driver);
+        self.takes.leave(driver);
         // The delay at the end is the most frequent kind's.
         self.gets.arrival.pause(driver.clock, &all_ops[self.next.most_frequent()].pacing);
         // All kinds worked for the same time.

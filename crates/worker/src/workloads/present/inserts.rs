@@ -6,16 +6,12 @@
 
 use std::sync::atomic::Ordering;
 
-use super::CHUNK;
+use super::{CHUNK, NO_CHUNK, inserts_of, left_behind, low_water, published};
 use crate::loops::Driver;
-use crate::shared::ClientStats;
 
 /// The most records that all trials on a database can insert: keys of 16 digits still differ in their lower half, which
 /// is the cheapest to make.
 pub(crate) const MOST_INSERTED: u64 = 1 << 31;
-
-/// Says nothing of a client that has no chunk.
-const NO_CHUNK: u64 = 0;
 
 /// The ids that a client inserts.
 pub(crate) struct Inserts {
@@ -48,7 +44,7 @@ impl Inserts {
     #[inline(never)]
     pub(crate) fn look<C>(&mut self, driver: &Driver<'_, C>) -> u64 {
         let given_out = driver.control.shared_work.0.load(Ordering::SeqCst);
-        self.there = self.there.max(there(self.base, given_out, driver.clients));
+        self.there = self.there.max(low_water(self.base, given_out, driver.clients, inserts_of));
         self.there
     }
 
@@ -76,21 +72,30 @@ impl Inserts {
             self.there = self.next;
         }
         // Release: who sees it finds the record in the engine.
-        let low = if self.next == self.end { NO_CHUNK } else { self.next };
-        driver.stats.low_water.store(low, Ordering::Release);
+        let low = if self.next == self.end { NO_CHUNK } else { published(self.next) };
+        driver.stats.inserts.low_water.store(low, Ordering::Release);
     }
 
     #[cold]
     #[inline(never)]
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>) {
-        let (given_out, low_water) = (&driver.control.shared_work.0, &driver.stats.low_water);
-        // The own low water must never be above an id that this client was given and has not inserted, not even between
-        // these steps. So it is lowered to the counter's value before ids are taken from the counter.
-        low_water.store(self.base + given_out.load(Ordering::SeqCst), Ordering::SeqCst);
-        self.next = self.base + given_out.fetch_add(self.chunk, Ordering::SeqCst);
-        self.end = self.next + self.chunk;
-        low_water.store(self.next, Ordering::SeqCst);
+        let (given_out, own) = (&driver.control.shared_work.0, &driver.stats.inserts);
+        let ids = left_behind(own, driver.clients, inserts_of).unwrap_or_else(|| {
+            // The own low water must never be above an id that this client was given and has not inserted, not even
+            // between these steps. So it is lowered to the counter's value before ids are taken from the counter.
+            own.low_water.store(published(self.base + given_out.load(Ordering::SeqCst)), Ordering::SeqCst);
+            let first = self.base + given_out.fetch_add(self.chunk, Ordering::SeqCst);
+            own.low_water.store(published(first), Ordering::SeqCst);
+            first..first + self.chunk
+        });
+        (self.next, self.end) = (ids.start, ids.end);
         self.look(driver);
+    }
+
+    /// Leaves the rest of the chunk at the end of a part of the work: another client goes on when this one does not.
+    pub(crate) fn leave<C>(&mut self, driver: &Driver<'_, C>) {
+        driver.stats.inserts.leave(self.next..self.end);
+        self.end = self.next;
     }
 
     /// Whether `id`, which is not known to be there, may be: it was given out in this trial, or in an earlier one that
@@ -98,11 +103,4 @@ impl Inserts {
     pub(crate) fn may_be_there<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
         id < driver.present.given_out.max(self.base + driver.control.shared_work.0.load(Ordering::SeqCst))
     }
-}
-
-/// The id below which all ids are there, in a trial that inserts from `base` on. `given_out` is the number of ids that
-/// were given out before the clients' statistics are read.
-pub(super) fn there(base: u64, given_out: u64, clients: &[ClientStats]) -> u64 {
-    let low_waters = clients.iter().map(|stats| stats.low_water.load(Ordering::SeqCst)).filter(|low| *low != NO_CHUNK);
-    low_waters.fold(base.saturating_add(given_out), u64::min)
 }

@@ -7,9 +7,8 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::{CHUNK, Inserts};
+use super::{CHUNK, Inserts, NO_CHUNK, left_behind, low_water, published, takes_of};
 use crate::loops::Driver;
-use crate::shared::ClientStats;
 
 /// The ids that a client takes.
 pub(crate) struct Takes {
@@ -75,51 +74,45 @@ impl Takes {
     #[inline(always)]
     pub(crate) fn acknowledged<C>(&mut self, driver: &Driver<'_, C>) {
         self.next += 1;
-        let low = if self.next == self.end { NO_CHUNK } else { said(self.next) };
-        driver.stats.take_low_water.store(low, Ordering::Release);
+        let low = if self.next == self.end { NO_CHUNK } else { published(self.next) };
+        driver.stats.takes.low_water.store(low, Ordering::Release);
     }
 
     #[cold]
     #[inline(never)]
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>, inserts: &mut Inserts) {
-        let (taken, low_water) = (&driver.control.taken.0, &driver.stats.take_low_water);
-        let most = inserts.look(driver).saturating_sub(self.base);
-        // As with inserts, the low water goes down before the counter is taken from.
-        low_water.store(said(self.base + taken.load(Ordering::SeqCst)), Ordering::SeqCst);
-        let more = |taken: u64| taken.checked_add(CHUNK).filter(|taken| *taken <= most);
-        let given = taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
-        if let Ok(first) = given {
-            (self.next, self.end) = (self.base + first, self.base + first + CHUNK);
+        let (taken, own) = (&driver.control.taken.0, &driver.stats.takes);
+        let ids = left_behind(own, driver.clients, takes_of).or_else(|| {
+            let most = inserts.look(driver).saturating_sub(self.base);
+            // As with inserts, the low water goes down before the counter is taken from.
+            own.low_water.store(published(self.base + taken.load(Ordering::SeqCst)), Ordering::SeqCst);
+            let more = |taken: u64| taken.checked_add(CHUNK).filter(|taken| *taken <= most);
+            let given = taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok();
+            let first = given.map(|given| self.base + given);
+            own.low_water.store(first.map_or(NO_CHUNK, published), Ordering::SeqCst);
+            first.map(|first| first..first + CHUNK)
+        });
+        if let Some(ids) = ids {
+            (self.next, self.end) = (ids.start, ids.end);
         }
-        low_water.store(given.map_or(NO_CHUNK, |first| said(self.base + first)), Ordering::SeqCst);
         self.look(driver);
+    }
+
+    /// Leaves the rest of the chunk at the end of a part of the work: another client goes on when this one does not.
+    pub(crate) fn leave<C>(&mut self, driver: &Driver<'_, C>) {
+        driver.stats.takes.leave(self.next..self.end);
+        self.end = self.next;
     }
 
     /// Looks for what was taken.
     pub(crate) fn look<C>(&mut self, driver: &Driver<'_, C>) {
         let taken = driver.control.taken.0.load(Ordering::SeqCst);
         self.left = self.left.max(self.base + taken);
-        self.gone = self.gone.max(gone(self.base, taken, driver.clients));
+        self.gone = self.gone.max(low_water(self.base, taken, driver.clients, takes_of));
     }
 
     /// Whether `id` has been given out by now, and so may have been taken.
     pub(crate) fn may_be_gone<C>(&self, driver: &Driver<'_, C>, id: u64) -> bool {
         id < driver.present.taken.max(self.base + driver.control.taken.0.load(Ordering::SeqCst))
     }
-}
-
-/// A client that has no chunk.
-const NO_CHUNK: u64 = 0;
-
-/// A low water as it is published: 0 is a low water, too.
-fn said(low: u64) -> u64 {
-    low + 1
-}
-
-/// The id below which all ids are gone, in a trial that takes from `base` on. `taken` is the number of ids that were
-/// given out before the clients' statistics are read.
-pub(super) fn gone(base: u64, taken: u64, clients: &[ClientStats]) -> u64 {
-    let low_waters = clients.iter().map(|stats| stats.take_low_water.load(Ordering::SeqCst));
-    let low_waters = low_waters.filter(|low| *low != NO_CHUNK).map(|low| low - 1);
-    low_waters.fold(base.saturating_add(taken), u64::min)
 }
