@@ -76,6 +76,8 @@ pub struct Control {
     pub shared_work: CacheLine,
     /// The oldest records that clients have undertaken to delete so far, where a workload lets them.
     pub taken: CacheLine,
+    /// Ids that go from one client to another.
+    pub hand_overs: HandOvers,
 }
 
 /// A counter with a cache line of its own.
@@ -243,17 +245,39 @@ impl GivenIds {
 
     /// Hands what was left over to a client, perhaps the same, that has no ids and left none but these. `None` if there
     /// is nothing, or another got it.
-    pub(crate) fn hand_over(&self, to: &GivenIds) -> Option<Range<u64>> {
+    pub(crate) fn hand_over(&self, to: &GivenIds, all: &HandOvers) -> Option<Range<u64>> {
         let low_water = self.left.load(Ordering::SeqCst);
         let (first, until) = (low_water.checked_sub(1)?, self.left_until.load(Ordering::SeqCst));
+        all.begun.fetch_add(1, Ordering::SeqCst);
         // At each moment one of the two low waters is no higher than these ids.
         to.low_water.store(low_water, Ordering::SeqCst);
-        self.left.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst).ok()?;
-        if !ptr::eq(self, to) {
+        let got = self.left.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        if got && !ptr::eq(self, to) {
             // Unless that client has others by now.
             let _ = self.low_water.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst);
         }
-        Some(first..until)
+        all.ended.fetch_add(1, Ordering::SeqCst);
+        got.then_some(first..until)
+    }
+}
+
+/// The number of times that ids went from one client to another. Who reads the low waters of all clients meanwhile may
+/// miss those of these ids.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct HandOvers {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl HandOvers {
+    /// The result of `read` if none was under way meanwhile; `None` if one was at each of a few tries.
+    pub(crate) fn none_during<T>(&self, read: impl Fn() -> T) -> Option<T> {
+        (0..4).find_map(|_| {
+            let ended = self.ended.load(Ordering::SeqCst);
+            let seen = read();
+            (self.begun.load(Ordering::SeqCst) == ended).then_some(seen)
+        })
     }
 }
 

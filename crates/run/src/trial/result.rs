@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use kvdyno_engine::EngineSettings;
 use kvdyno_environment::interference::are_waits_told;
 use kvdyno_environment::process::Exit;
+use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::Account;
 use kvdyno_experiment::RunKey;
 use kvdyno_model::text;
@@ -25,6 +26,9 @@ use super::context::{TrialContext, TrialRequest, WORKER_LOG};
 use super::counted::Counted;
 use super::others::{Accounts, Demand};
 use super::watching::{Termination, Watched};
+
+/// Free bytes of a filesystem that is full for an engine, which writes many pages at once.
+const LITTLE: u64 = 1 << 20;
 
 /// Facts that the parent took from the operating system beside the worker's account.
 pub(super) struct OsExtras {
@@ -58,7 +62,7 @@ pub(super) fn result(
         TrialOutcome::Finished => workload.wrong(&counts).map_or(TrialOutcome::Finished, |reason| {
             TrialOutcome::Failed(Failure { kind: FailureKind::WrongAnswer, reason })
         }),
-        failed => failed,
+        failed => for_want_of_space(context, failed),
     };
     // Counts that cannot be true give no figures.
     let is_plausible = counted.implausible.is_none();
@@ -337,6 +341,17 @@ fn role_facts(role: &MixedRole) -> RoleFacts {
         durability: role.durability,
         from_s: role.from.map(|from| from.as_secs_f64()),
         until_s: role.until.map(|until| until.as_secs_f64()),
+    }
+}
+
+/// An engine whose write was cut short by a full storage may call that any error.
+fn for_want_of_space(context: &TrialContext<'_>, outcome: TrialOutcome) -> TrialOutcome {
+    match (outcome, free_bytes(&context.database)) {
+        (TrialOutcome::Failed(Failure { kind: FailureKind::EngineError, reason }), Ok(free)) if free < LITTLE => {
+            let reason = format!("{reason}; the storage is full: {free} bytes left");
+            TrialOutcome::Failed(Failure { kind: FailureKind::NoSpace, reason })
+        }
+        (outcome, _) => outcome,
     }
 }
 

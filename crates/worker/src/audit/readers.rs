@@ -33,7 +33,7 @@ pub(crate) struct Readers<'a> {
 
 /// The findings of sessions on the records of one part.
 #[derive(Default)]
-struct Tally {
+struct Readings {
     finding: ReadBack,
     /// The position of the first record that was not as it should be.
     first_at: Option<usize>,
@@ -41,7 +41,7 @@ struct Tally {
     versions: (u64, u64),
 }
 
-impl Tally {
+impl Readings {
     /// Notes a record at a position in order that was not as it should be.
     fn fail(&mut self, at: usize, counter: fn(&mut ReadBack) -> &mut u64, text: String) {
         *counter(&mut self.finding) += 1;
@@ -50,7 +50,7 @@ impl Tally {
         }
     }
 
-    fn add(&mut self, other: Tally) {
+    fn add(&mut self, other: Readings) {
         let (finding, of_other) = (&mut self.finding, other.finding);
         finding.read += of_other.read;
         finding.missing += of_other.missing;
@@ -71,45 +71,45 @@ impl Readers<'_> {
         cpus.min(MOST_SESSIONS).min(promised as usize).max(1)
     }
 
-    /// Reads ids back, each of one of `parts` parts. Returns the finding on each part, and the longest time that opening
-    /// a session took.
+    /// Reads ids back, each of one of `parts` parts. Returns the finding on each part, and the longest time that
+    /// opening a session took.
     pub(crate) fn read(
         &self,
         parts: usize,
         ids: impl Iterator<Item = (usize, u64)> + Send,
     ) -> Result<(Vec<ReadBack>, Duration), EngineError> {
-        let (tallies, opening) = self.share(parts, ids, |reader, at, id, tally| {
-            reader.read(at, id, tally);
+        let (by_part, opening) = self.share(parts, ids, |reader, at, id, readings| {
+            reader.read(at, id, readings);
         })?;
-        Ok((tallies.into_iter().map(|tally| tally.finding).collect(), opening))
+        Ok((by_part.into_iter().map(|readings| readings.finding).collect(), opening))
     }
 
     /// Reads the records whose versions are added up, and compares their sum with the acknowledged updates.
     pub(crate) fn add_up(&self, expected: u64, finding: &mut ReadBack) -> Result<(), EngineError> {
         let ids = self.acknowledged.summed().map(|id| (0, id));
-        let (tallies, _) = self.share(1, ids, |reader, at, id, tally| {
-            let version = reader.read(at, id, tally).unwrap_or_default();
+        let (by_part, _) = self.share(1, ids, |reader, at, id, readings| {
+            let version = reader.read(at, id, readings).unwrap_or_default();
             if version >= NEVER_COMMITTED {
                 let text = format!("record {id} is as a transaction wrote it that was never committed");
-                tally.fail(at, |finding| &mut finding.wrong, text);
+                readings.fail(at, |finding| &mut finding.wrong, text);
             }
-            tally.versions = (tally.versions.0.saturating_add(version), tally.versions.1 + 1);
+            readings.versions = (readings.versions.0.saturating_add(version), readings.versions.1 + 1);
         })?;
-        let mut tally = tallies.into_iter().next().unwrap_or_default();
-        let (sum, count) = tally.versions;
+        let mut readings = by_part.into_iter().next().unwrap_or_default();
+        let (sum, count) = readings.versions;
         // A record that is wrong by itself is reported already.
-        if (self.goes_on)() && sum != expected && tally.first_at.is_none() {
+        if (self.goes_on)() && sum != expected && readings.first_at.is_none() {
             let (less, more) = (expected.saturating_sub(sum), sum.saturating_sub(expected));
             let text = match less {
                 0 => format!("{more} updates more than were acknowledged"),
                 less => format!("{less} updates that were acknowledged are lost"),
             };
             let text = format!("the versions of {count} records are {sum} together: {text}");
-            tally.fail(0, |finding| &mut finding.wrong, text);
+            readings.fail(0, |finding| &mut finding.wrong, text);
         }
-        let mut all = Tally { finding: mem::take(finding), ..Tally::default() };
+        let mut all = Readings { finding: mem::take(finding), ..Readings::default() };
         all.first_at = all.finding.first.as_ref().map(|_| 0);
-        all.add(tally);
+        all.add(readings);
         *finding = all.finding;
         Ok(())
     }
@@ -119,26 +119,26 @@ impl Readers<'_> {
         &self,
         parts: usize,
         ids: impl Iterator<Item = (usize, u64)> + Send,
-        read: impl Fn(&mut Reader<'_, '_>, usize, u64, &mut Tally) + Sync,
-    ) -> Result<(Vec<Tally>, Duration), EngineError> {
+        read: impl Fn(&mut Reader<'_, '_>, usize, u64, &mut Readings) + Sync,
+    ) -> Result<(Vec<Readings>, Duration), EngineError> {
         let ids = Mutex::new(ids.enumerate());
         let take = || -> Vec<_> { ids.lock().unwrap_or_else(PoisonError::into_inner).by_ref().take(BATCH).collect() };
         let work = || {
             let begun = Instant::now();
             let mut reader = Reader::open(self.database, self.acknowledged)?;
             let opening = begun.elapsed();
-            let mut tallies: Vec<Tally> = (0..parts).map(|_| Tally::default()).collect();
+            let mut by_part: Vec<Readings> = (0..parts).map(|_| Readings::default()).collect();
             loop {
                 let batch = take();
                 if batch.is_empty() {
-                    return Ok((tallies, opening));
+                    return Ok((by_part, opening));
                 }
                 for (at, (part, id)) in batch {
                     if !(self.goes_on)() {
-                        return Ok((tallies, opening));
+                        return Ok((by_part, opening));
                     }
                     self.progress.fetch_add(1, Ordering::Relaxed);
-                    tallies.get_mut(part).into_iter().for_each(|tally| read(&mut reader, at, id, tally));
+                    by_part.get_mut(part).into_iter().for_each(|readings| read(&mut reader, at, id, readings));
                 }
             }
         };
@@ -148,8 +148,8 @@ impl Readers<'_> {
             let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
             let (mut all, mut opening) = work()?;
             for other in others {
-                let (tallies, took) = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-                all.iter_mut().zip(tallies).for_each(|(all, tally)| all.add(tally));
+                let (by_part, took) = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                all.iter_mut().zip(by_part).for_each(|(all, readings)| all.add(readings));
                 opening = opening.max(took);
             }
             Ok((all, opening))
@@ -175,28 +175,28 @@ impl<'a, 'db> Reader<'a, 'db> {
     }
 
     /// Reads `id` and notes the answer. Returns the version of a record that is there and right, if values carry one.
-    fn read(&mut self, at: usize, id: u64, tally: &mut Tally) -> Option<u64> {
+    fn read(&mut self, at: usize, id: u64, readings: &mut Readings) -> Option<u64> {
         let Acknowledged { records, ledger, .. } = self.acknowledged;
         records.spell(id, &mut self.key);
         let min_version = ledger.min_version(id);
-        tally.finding.read += 1;
+        readings.finding.read += 1;
         let expected = self.acknowledged.expected(id);
         match self.session.get(&self.key) {
             Ok(Answer::Miss) if expected != Expected::Value => {}
             Ok(Answer::Hit(_)) if expected == Expected::Nothing => {
                 let text = format!("record {id} is there, though it was deleted");
-                tally.fail(at, |finding| &mut finding.wrong, text);
+                readings.fail(at, |finding| &mut finding.wrong, text);
             }
             Ok(Answer::Hit(value)) => match records.fault(id, min_version, value) {
                 None => return records.version(value),
-                Some(ValueFault::Stale(text)) => tally.fail(at, |finding| &mut finding.stale, text),
+                Some(ValueFault::Stale(text)) => readings.fail(at, |finding| &mut finding.stale, text),
                 Some(ValueFault::Wrong(text) | ValueFault::Torn(text)) => {
-                    tally.fail(at, |finding| &mut finding.wrong, text);
+                    readings.fail(at, |finding| &mut finding.wrong, text);
                 }
             },
-            Ok(Answer::Miss) => tally.fail(at, |finding| &mut finding.missing, format!("record {id} is missing")),
+            Ok(Answer::Miss) => readings.fail(at, |finding| &mut finding.missing, format!("record {id} is missing")),
             Err(error) => {
-                tally.fail(at, |finding| &mut finding.errors, format!("reading record {id}: {}", error.reason));
+                readings.fail(at, |finding| &mut finding.errors, format!("reading record {id}: {}", error.reason));
             }
         }
         None
@@ -215,14 +215,15 @@ mod tests {
 
     #[test]
     fn of_the_findings_of_sessions_the_first_record_in_order_is_told() {
-        let tally = |failed: &[usize]| {
-            let mut tally = Tally { finding: ReadBack { read: 10, ..ReadBack::default() }, ..Tally::default() };
-            failed.iter().for_each(|at| tally.fail(*at, |finding| &mut finding.missing, format!("record {at}")));
-            tally
+        let readings = |failed: &[usize]| {
+            let mut readings =
+                Readings { finding: ReadBack { read: 10, ..ReadBack::default() }, ..Readings::default() };
+            failed.iter().for_each(|at| readings.fail(*at, |finding| &mut finding.missing, format!("record {at}")));
+            readings
         };
         for (one, other) in [(&[7, 3, 5][..], &[4, 9][..]), (&[], &[3]), (&[3], &[])] {
-            let (mut all, failed) = (tally(one), (one.len() + other.len()) as u64);
-            all.add(tally(other));
+            let (mut all, failed) = (readings(one), (one.len() + other.len()) as u64);
+            all.add(readings(other));
             let first = Some("record 3".to_owned());
             assert_eq!(all.finding, ReadBack { read: 20, missing: failed, first, ..ReadBack::default() });
         }

@@ -44,7 +44,8 @@ impl Inserts {
     #[inline(never)]
     pub(crate) fn look<C>(&mut self, driver: &Driver<'_, C>) -> u64 {
         let given_out = driver.control.shared_work.0.load(Ordering::SeqCst);
-        self.there = self.there.max(low_water(self.base, given_out, driver.clients, inserts_of));
+        self.there =
+            self.there.max(low_water(self.base, given_out, driver.clients, &driver.control.hand_overs, inserts_of));
         self.there
     }
 
@@ -80,7 +81,7 @@ impl Inserts {
     #[inline(never)]
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>) {
         let (given_out, own) = (&driver.control.shared_work.0, &driver.stats.inserts);
-        let ids = left_behind(own, driver.clients, inserts_of).unwrap_or_else(|| {
+        let ids = left_behind(own, driver.clients, &driver.control.hand_overs, inserts_of).unwrap_or_else(|| {
             // The own low water must never be above an id that this client was given and has not inserted, not even
             // between these steps. So it is lowered to the counter's value before ids are taken from the counter.
             own.low_water.store(published(self.base + given_out.load(Ordering::SeqCst)), Ordering::SeqCst);

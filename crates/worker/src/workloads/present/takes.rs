@@ -82,7 +82,7 @@ impl Takes {
     #[inline(never)]
     fn take_chunk<C>(&mut self, driver: &Driver<'_, C>, inserts: &mut Inserts) {
         let (taken, own) = (&driver.control.taken.0, &driver.stats.takes);
-        let ids = left_behind(own, driver.clients, takes_of).or_else(|| {
+        let ids = left_behind(own, driver.clients, &driver.control.hand_overs, takes_of).or_else(|| {
             let most = inserts.look(driver).saturating_sub(self.base);
             // As with inserts, the low water goes down before the counter is taken from.
             own.low_water.store(published(self.base + taken.load(Ordering::SeqCst)), Ordering::SeqCst);
@@ -108,7 +108,7 @@ impl Takes {
     pub(crate) fn look<C>(&mut self, driver: &Driver<'_, C>) {
         let taken = driver.control.taken.0.load(Ordering::SeqCst);
         self.left = self.left.max(self.base + taken);
-        self.gone = self.gone.max(low_water(self.base, taken, driver.clients, takes_of));
+        self.gone = self.gone.max(low_water(self.base, taken, driver.clients, &driver.control.hand_overs, takes_of));
     }
 
     /// Whether `id` has been given out by now, and so may have been taken.
