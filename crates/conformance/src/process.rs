@@ -104,7 +104,8 @@ impl Running {
             }
             seen.look(&self.folder);
             if Instant::now() >= until {
-                let (time, doing, told) = (TimeSpan::<1>(patience), self.doing(), seen.told_at_end());
+                let time = TimeSpan::<1>(Duration::from_millis(patience.as_millis() as u64));
+                let (doing, told) = (self.doing(), seen.told_at_end());
                 return Ok(CheckVerdict::Failed(format!("no end after {time}{doing}; {told}")));
             }
             let progress = format!("after {} s: {}", started.elapsed().as_secs(), seen.told());

@@ -7,6 +7,7 @@ mod budget;
 mod interfered;
 
 use std::collections::{HashMap, HashSet};
+use std::mem;
 
 use kvdyno_experiment::LabSection;
 use kvdyno_model::DatabaseOrigin;
@@ -60,11 +61,19 @@ pub(crate) struct Repeats<'a> {
     clock: RunClock,
     /// The last repeat that was decided about.
     looked_at: u32,
-    /// The width to be expected at the end of the budget, in words, until that is told; and whether it was known.
-    outlook: Option<String>,
-    has_outlook: bool,
+    outlook: Outlook,
     /// All that was decided, now and by ended runs.
     saved: SavedPlan,
+}
+
+/// The width of intervals to be expected at the end of the budget, in words.
+#[derive(Debug)]
+enum Outlook {
+    /// It is not known yet.
+    Unknown,
+    /// It is to be told.
+    Known(String),
+    Told,
 }
 
 /// The decision about a repeat, before its first trial.
@@ -86,7 +95,7 @@ impl<'a> Repeats<'a> {
         saved: SavedPlan,
     ) -> Self {
         let clock = RunClock::resumed(&saved.spent, results);
-        Repeats { lab, rule, clock, looked_at: 0, outlook: None, has_outlook: false, saved }
+        Repeats { lab, rule, clock, looked_at: 0, outlook: Outlook::Unknown, saved }
     }
 
     /// The decisions so far, and the time that was spent on `trials` results.
@@ -97,7 +106,10 @@ impl<'a> Repeats<'a> {
 
     /// The width of intervals to be expected at the end of the budget, in words: once, when that is known.
     pub(crate) fn take_outlook(&mut self) -> Option<String> {
-        self.outlook.take()
+        let Outlook::Known(words) = &mut self.outlook else { return None };
+        let words = mem::take(words);
+        self.outlook = Outlook::Told;
+        Some(words)
     }
 
     /// Whether a trial is not done.
@@ -188,12 +200,12 @@ impl<'a> Repeats<'a> {
             Some(budget) => {
                 let left = budget.0.saturating_sub(self.clock.so_far()).saturating_sub(budget::for_report(budget.0));
                 let costs = StepCosts::of(so_far, self.clock.so_far());
-                if !self.has_outlook {
+                if matches!(self.outlook, Outlook::Unknown) {
                     let all = decided.iter().flat_map(|step| self.with_what_it_needs(trials, step)).collect();
                     let more = (left.as_secs_f64() / costs.of_steps(&all).as_secs_f64().max(1e-3)).trunc();
-                    let outlook = self.rule.outlook(so_far, 1.0 + more / f64::from(done));
-                    self.has_outlook = outlook.is_some();
-                    self.outlook = outlook.map(|outlook| format!("after {} {outlook}", counted(done, "repeat")));
+                    if let Some(words) = self.rule.outlook(so_far, 1.0 + more / f64::from(done)) {
+                        self.outlook = Outlook::Known(format!("after {} {words}", counted(done, "repeat")));
+                    }
                 }
                 within(left, &wanted, &costs, |step| self.with_what_it_needs(trials, step), done < FULL_ROUND)
             }

@@ -67,8 +67,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
     let comparisons = compare_family(&ratios, &terms);
     let open = |(rivals, comparison): (usize, &super::Comparison)| {
-        let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
-        let (unsure, values) = (comparison.unsure, comparison.values);
+        let (half_width, unsure, values) = (comparison.half_width(), comparison.unsure, comparison.values);
         comparison.is_open().then_some(OpenPair { rivals, one: 1, other: 0, unsure, half_width, values })
     };
     let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();

@@ -84,7 +84,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());
             if comparison.is_open() {
-                let half_width = comparison.interval().map(|(low, high)| (high / low).ln() / 2.0);
+                let half_width = comparison.half_width();
                 let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
                 open.push(OpenPair { rivals: index, one, other, unsure, half_width, values: comparison.values });
             }

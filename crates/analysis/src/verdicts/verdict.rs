@@ -303,6 +303,11 @@ impl Comparison {
         self.low.zip(self.high)
     }
 
+    /// Half the width of the interval of the ratio's logarithm.
+    pub(crate) fn half_width(&self) -> Option<f64> {
+        self.interval().map(|(low, high)| (high / low).ln() / 2.0)
+    }
+
     /// Whether it cannot tell, and another repeat may: more than [`MOST_LOOKS`] values count nothing.
     pub fn is_open(&self) -> bool {
         self.unsure.is_some_and(Unsure::may_pass) && self.values < MOST_LOOKS
@@ -312,7 +317,7 @@ impl Comparison {
     /// if it is not open, has no interval, or would need more than [`MOST_LOOKS`]. With [`Looks::AfterEach`].
     pub fn values_needed(&self) -> Option<usize> {
         let (low, high) = self.interval().filter(|_| self.is_open() && self.values > 0)?;
-        let (half, middle) = ((high / low).ln() / 2.0, (high * low).ln().abs() / 2.0);
+        let (half, middle) = (self.half_width()?, (high * low).ln().abs() / 2.0);
         // Either 1 leaves the interval, or the interval keeps within the least difference that matters.
         let wanted = middle.max(self.detect.max(0.0).ln_1p() - middle);
         let now = half_width_of_values(self.values)?;
