@@ -292,7 +292,7 @@ pub struct LabSection {
     /// Handling of an engine that is missing or cannot do the work.
     #[key(default = MissingEngines::Refuse)]
     pub missing_engines: MissingEngines,
-    /// Written records that are read back: by a fresh session at the end of the trial, and by a fresh process after
+    /// Written records that are read back: by fresh sessions at the end of the trial, and by a fresh process after
     /// the last trial on the database.
     #[key(default = Audit::Sample)]
     pub audit: Audit,

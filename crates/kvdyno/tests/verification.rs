@@ -255,7 +255,7 @@ fn an_insert_that_is_lost_is_missing() {
     }
 }
 
-/// By a fresh session, or by a fresh process, where no read happens to find it.
+/// By fresh sessions, or by a fresh process, where no read happens to find it.
 #[test]
 fn an_audit_finds_the_inserts_that_are_lost() {
     let inserting = |fault| {

@@ -12,7 +12,7 @@ pub struct AuditFacts {
     pub extent: Audit,
     /// The engine keeps nothing, by its own declaration: there is nothing to read back.
     pub volatile: bool,
-    /// The finding of a fresh session at the trial's end, before the database was closed.
+    /// The finding of fresh sessions at the trial's end, before the database was closed.
     pub session: Option<ReadBack>,
     /// The finding of a fresh process after the last trial on the database. Absent until then, and where the database
     /// was lost before.
@@ -78,12 +78,12 @@ mod tests {
     #[test]
     fn a_loss_says_more_than_an_error() {
         let whole = ReadBack { read: 10, ..ReadBack::default() };
-        assert_eq!(whole.failure("a fresh session"), None);
+        assert_eq!(whole.failure("fresh sessions"), None);
         let errors = ReadBack { errors: 1, first: Some("reading record 3: no".into()), ..whole.clone() };
-        assert_eq!(errors.failure("a fresh session").map(|failure| failure.kind), Some(FailureKind::EngineError));
+        assert_eq!(errors.failure("fresh sessions").map(|failure| failure.kind), Some(FailureKind::EngineError));
         let lost = ReadBack { missing: 1, ..errors };
-        let failure = lost.failure("a fresh session").unwrap();
+        let failure = lost.failure("fresh sessions").unwrap();
         assert_eq!(failure.kind, FailureKind::LostWrite);
-        assert!(failure.reason.starts_with("of 10 records that a fresh session read back 1 were missing, 0 older"));
+        assert!(failure.reason.starts_with("of 10 records that fresh sessions read back 1 were missing, 0 older"));
     }
 }

@@ -173,7 +173,7 @@ fn audit_facts(context: &TrialContext<'_>, user_bytes: u64, report: Option<&Work
 }
 
 fn session_failure(report: Option<&WorkerReport>) -> Option<Failure> {
-    report?.audit.as_ref()?.finding.failure("a fresh session")
+    report?.audit.as_ref()?.finding.failure("fresh sessions")
 }
 
 /// The account with the peak resident size that the worker read of itself at its end, where the kernel's account hides

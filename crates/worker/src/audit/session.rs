@@ -13,6 +13,7 @@ use super::{Acknowledged, Readers};
 use crate::observer::Observer;
 use crate::spec::{SessionAudit, Written};
 use crate::trial::{Trial, failed};
+use crate::worker::hints;
 use crate::workloads::present_after;
 
 impl<C> Trial<'_, C> {
@@ -49,12 +50,11 @@ impl<C> Trial<'_, C> {
         };
         let present = present_after(self.shared, &spec.workload, spec.contents.present);
         let acknowledged = Acknowledged::of(spec, present, self.ledger)?;
-        let sessions = spec.clients.sessions(spec.workload.roles().len() as u32);
         let readers = Readers {
             database,
             acknowledged: &acknowledged,
             progress: &control.audited,
-            sessions: Readers::at_most(sessions),
+            sessions: Readers::at_most(hints(&spec.workload, spec.clients).sessions),
             goes_on: &|| !control.is_stop_requested(),
         };
         let opened = |error: EngineError| failed("opening a session to read back", &error);

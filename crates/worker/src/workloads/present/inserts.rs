@@ -2,7 +2,8 @@
 //!
 //! Ids are given out in chunks from a counter that all clients share, touched once for a chunk. Each client publishes
 //! the lowest id of its chunk that is not acknowledged yet, its *low water*. Everything below all low waters, and below
-//! the counter as it was before they were read, is there.
+//! the counter as it was before they were read, is there. The rest of a chunk that a client leaves when a part of its
+//! work ends is handed over to the next that needs ids.
 
 use std::sync::atomic::Ordering;
 
