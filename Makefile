@@ -234,7 +234,7 @@ torment: build
 		--kvdyno target/release/kvdyno --state target/torment.json --document docs/reliability.md
 
 # Adapters that make others slower, outside of where adapters are looked for: docs/engines/slow.md.
-SLOWED = lmdb rocksdb
+SLOWED = lmdb leveldb bdb rocksdb
 SLOWED_ENGINES = target/release/slow
 slowed: $(BUILT)
 	@mkdir -p $(SLOWED_ENGINES)

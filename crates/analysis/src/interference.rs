@@ -1,7 +1,7 @@
 //! The interference of others with a trial: the part of the machine that they took from it.
 
 use kvdyno_model::Design;
-use kvdyno_results::{Interference, Phase, TrialKey, TrialResult};
+use kvdyno_results::{Interference, Phase, TrialKey, TrialResult, Waits};
 
 use crate::same_work::is_null;
 
@@ -29,14 +29,31 @@ pub fn is_marked(result: &TrialResult) -> bool {
 /// it. Trials in slices share the processors that others leave, because each of them works for a moment in each round.
 /// So these processors have no part in the ratio of such trials, and only widen its interval.
 pub(crate) fn is_too_much(result: &TrialResult) -> bool {
-    let is_shared = result.design.as_ref().is_some_and(|design| design.design != Design::Turns);
-    let counts = |one: &&Interference| !is_shared || !matches!(one, Interference::ClientsProcessors { .. });
+    let counts = |one: &&Interference| !is_shared(result) || !matches!(one, Interference::ClientsProcessors { .. });
     result.environment.interference.iter().filter(counts).any(outweighs_engine)
 }
 
 /// Whether there was so much that the rate is about the others, and not comparable with one of another time.
 pub(crate) fn is_too_much_by_itself(result: &TrialResult) -> bool {
     result.environment.interference.iter().any(outweighs_engine)
+}
+
+/// The logarithms of the factors by which the rate of a trial in turns would have been higher at least and at most, had
+/// others left it its processors. Absent where that is not known, and where interference of another kind has a greater
+/// part in the rate than the engine.
+pub(crate) fn taken(result: &TrialResult) -> Option<[f64; 2]> {
+    let window = result.window.as_ref().filter(|_| !is_shared(result))?;
+    let Waits { least_s, most_s } = window.waits?;
+    let is_other = |one: &Interference| !matches!(one, Interference::ClientsProcessors { .. });
+    let outweighs = result.environment.interference.iter().any(|one| is_other(one) && outweighs_engine(one));
+    let factor = |waited_s: f64| (window.seconds / (window.seconds - waited_s)).ln();
+    let bounds = [least_s.min(most_s), most_s].map(factor);
+    (window.seconds > most_s && !outweighs).then_some(bounds)
+}
+
+/// Whether it was measured in slices beside others, which shared the interference.
+fn is_shared(result: &TrialResult) -> bool {
+    result.design.as_ref().is_some_and(|design| design.design != Design::Turns)
 }
 
 /// The runs with so much interference that their rates are about others, each with a clause for each interference: they

@@ -48,6 +48,7 @@ const ROWS: &[FidelityRow] = &[
     FidelityRow { name: "intervals", measure: intervals::measure },
     FidelityRow { name: "driver", measure: driver::measure },
     FidelityRow { name: "itself", measure: itself::measure },
+    FidelityRow { name: "same", measure: itself::by_cpu_time },
     FidelityRow { name: "slowdown", measure: slowdown::burned },
     FidelityRow { name: "waiting", measure: slowdown::waited },
     FidelityRow { name: "designs", measure: designs::measure },
@@ -63,7 +64,7 @@ const ROWS: &[FidelityRow] = &[
 /// another call does; 1 if the study cannot work, 2 if the arguments are wrong.
 #[derive(Debug, Parser)]
 struct FidelityArguments {
-    /// The row: accuracy, draws, intervals, driver, itself, slowdown, waiting, designs, twentieth, agreement,
+    /// The row: accuracy, draws, intervals, driver, itself, same, slowdown, waiting, designs, twentieth, agreement,
     /// background or interference; without one, all.
     row: Option<String>,
     /// Tries of each cell of a row.

@@ -2,7 +2,7 @@
 
 use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::simulation::SimulatedCoverage;
-use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, compare, judged, paired};
+use kvdyno_analysis::verdicts::{Aspect, Comparison, Looks, Terms, VerdictFigure, compare, judged, paired};
 use kvdyno_results::{Phase, TrialResult};
 
 use crate::tries::DiffTry;
@@ -20,9 +20,9 @@ pub struct PairTry {
 }
 
 impl PairTry {
-    /// Of a diff, the least difference that matters being `detect`.
-    pub fn of(one: &DiffTry, detect: f64) -> PairTry {
-        PairTry { comparison: compared(&one.results, &one.setups, detect), wall_s: one.wall_s }
+    /// Of a diff by a figure, the least difference that matters being `detect`.
+    pub fn of(one: &DiffTry, figure: VerdictFigure, detect: f64) -> PairTry {
+        PairTry { comparison: compared(&one.results, &one.setups, figure, detect), wall_s: one.wall_s }
     }
 
     /// Half of the interval of the ratio, of 1; absent without an interval.
@@ -42,12 +42,15 @@ pub fn counted(hits: usize, tries: usize) -> String {
 }
 
 /// The comparison of the second of two setups with the first.
-fn compared(results: &[TrialResult], setups: &[String], detect: f64) -> Option<Comparison> {
+fn compared(results: &[TrialResult], setups: &[String], figure: VerdictFigure, detect: f64) -> Option<Comparison> {
     let cells = cells_of_results(results);
     let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
     let [before, after] = setups else { return None };
     let (before, after) = (run(before)?, run(after)?);
-    let compared = *judged(&[before, after]).first()?;
+    let compared = match figure {
+        VerdictFigure::Throughput => *judged(&[before, after]).first()?,
+        VerdictFigure::CpuTime => Aspect::CpuTime,
+    };
     Some(compare(&paired(after, before, compared), &Terms { detect, looks: Looks::AfterEach }))
 }
 

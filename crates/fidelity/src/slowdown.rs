@@ -3,7 +3,7 @@
 
 use std::io;
 
-use kvdyno_analysis::verdicts::Verdict;
+use kvdyno_analysis::verdicts::{Verdict, VerdictFigure};
 use kvdyno_results::Phase;
 
 use crate::pairs::{PairTry, counted, middle};
@@ -11,15 +11,18 @@ use crate::table::FidelityLine;
 use crate::tries::Tries;
 
 /// Copies of these engines' adapters, which can be told to be slower.
-const ENGINES: [&str; 2] = ["slow-lmdb", "slow-rocksdb"];
+const ENGINES: &[&str] = &["slow-lmdb", "slow-leveldb", "slow-bdb", "slow-rocksdb"];
 
 /// A slow-down and its target.
 struct Slowdown {
+    engines: &'static [&'static str],
     /// The option of the copy that makes it slower: nanoseconds a call.
     option: &'static str,
     workload: &'static str,
     /// The slow-down as a fraction of a call's CPU time.
     share: f64,
+    /// The figure that decides.
+    figure: VerdictFigure,
     /// The least difference that matters; below the slow-down, so that this is not the same.
     detect: &'static str,
     /// A little less than the seconds of the target.
@@ -33,11 +36,13 @@ struct Slowdown {
 }
 
 /// The row `slowdown`: burned time.
-const BURNED: [Slowdown; 3] = [
+const BURNED: [Slowdown; 5] = [
     Slowdown {
+        engines: ENGINES,
         option: "burn_ns",
         workload: "readrandom",
         share: 0.03,
+        figure: VerdictFigure::CpuTime,
         detect: "1%",
         budget: "14s",
         right: 0.9,
@@ -45,22 +50,50 @@ const BURNED: [Slowdown; 3] = [
         words: "slower within 15 s",
     },
     Slowdown {
+        engines: &["slow-lmdb", "slow-leveldb"],
         option: "burn_ns",
         workload: "readrandom",
         share: 0.01,
+        figure: VerdictFigure::CpuTime,
         detect: "0.3%",
         budget: "175s",
-        right: 0.8,
+        right: 0.9,
         is_right: |one| is_slower(one) && one.wall_s <= 180.0,
         words: "slower within 3 minutes",
     },
     Slowdown {
+        engines: ENGINES,
+        option: "burn_ns",
+        workload: "readrandom",
+        share: 0.05,
+        figure: VerdictFigure::Throughput,
+        detect: "2%",
+        budget: "57s",
+        right: 0.9,
+        is_right: |one| is_slower(one) && one.wall_s <= 60.0,
+        words: "slower within a minute",
+    },
+    Slowdown {
+        engines: ENGINES,
+        option: "burn_ns",
+        workload: "readrandom",
+        share: 0.03,
+        figure: VerdictFigure::Throughput,
+        detect: "1%",
+        budget: "175s",
+        right: 0.9,
+        is_right: |one| is_slower(one) && one.wall_s <= 180.0,
+        words: "slower within 3 minutes",
+    },
+    Slowdown {
+        engines: &["slow-lmdb", "slow-leveldb", "slow-rocksdb"],
         option: "burn_ns",
         workload: "overwrite",
         share: 0.05,
+        figure: VerdictFigure::Throughput,
         detect: "1%",
         budget: "115s",
-        right: 0.8,
+        right: 0.9,
         is_right: |one| is_slower(one) && one.wall_s <= 120.0,
         words: "slower within 2 minutes",
     },
@@ -71,9 +104,11 @@ const WAITED: [Slowdown; 2] = [waited_for("sleep_ns"), waited_for("lock_ns")];
 
 const fn waited_for(option: &'static str) -> Slowdown {
     Slowdown {
+        engines: ENGINES,
         option,
         workload: "readrandom",
         share: 0.03,
+        figure: VerdictFigure::Throughput,
         detect: "1%",
         budget: "30s",
         right: 1.0,
@@ -103,7 +138,7 @@ fn is_the_same(one: &PairTry) -> bool {
 fn measure(tries: &Tries, slowdowns: &[Slowdown]) -> io::Result<Vec<FidelityLine>> {
     let mut lines = Vec::new();
     for slowdown in slowdowns {
-        for engine in ENGINES {
+        for engine in slowdown.engines {
             lines.extend(line(tries, engine, slowdown)?);
         }
     }
@@ -112,7 +147,7 @@ fn measure(tries: &Tries, slowdowns: &[Slowdown]) -> io::Result<Vec<FidelityLine
 
 /// Absent as long as it is not known how much slower the copy is to be.
 fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<FidelityLine>> {
-    let Slowdown { option, workload, share, detect, budget, .. } = *slowdown;
+    let Slowdown { option, workload, share, figure, detect, budget, .. } = *slowdown;
     let Some(cpu_ns) = cpu_ns(tries, engine, workload)? else {
         tries.leave(tries.count);
         return Ok(None);
@@ -123,10 +158,11 @@ fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<F
         let (seed, given) = (number.to_string(), format!("B.{option}={ns}"));
         let words = ["--option", &given, "--database", "shared", "--workload", workload, "--records", "1M"];
         let words = words.into_iter().chain(["--detect", detect, "--budget", budget, "--seed", &seed]);
+        let words = words.chain(["--figure", figure.word()]);
         let words: Vec<String> = [engine, engine].into_iter().chain(words).map(str::to_owned).collect();
-        let name = format!("{engine}-{workload}-{option}-{share}-{number}");
+        let name = format!("{engine}-{workload}-{option}-{share}-{}-{number}", figure.word());
         let Some(one) = tries.diff(None, &name, &words)? else { continue };
-        let one = PairTry::of(&one, of_per_cent(detect)?);
+        let one = PairTry::of(&one, figure, of_per_cent(detect)?);
         right += u32::from((slowdown.is_right)(&one));
         walls.push(one.wall_s);
         ratios.extend(one.comparison.and_then(|one| one.ratio));
@@ -134,7 +170,11 @@ fn line(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<F
     let figure = |figure: Option<f64>, digits| figure.map_or("none".to_owned(), |figure| format!("{figure:.digits$}"));
     let (percent, tried) = (100.0 * share, walls.len());
     Ok(Some(FidelityLine {
-        target: format!("{engine}, {workload}, {option} = {ns} ({percent:.0} %): {}", slowdown.words),
+        target: format!(
+            "{engine}, {workload}, {}, {option} = {ns} ({percent:.0} %): {}",
+            slowdown.figure.name(),
+            slowdown.words
+        ),
         tries: tried,
         figure: format!(
             "{}; middle ratio {}, middle time {} s",

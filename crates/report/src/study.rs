@@ -31,6 +31,7 @@ pub(crate) struct Contents {
     left_out: Vec<LeftOut>,
     missing: Vec<TrialKey>,
     spent_s: Option<f64>,
+    has_later_budget: bool,
 }
 
 /// Everything that a report is made of.
@@ -57,6 +58,8 @@ pub(crate) struct Study<'a> {
     pub(crate) folder: &'a Path,
     /// Seconds that the run took; absent in results that do not say.
     pub(crate) spent_s: Option<f64>,
+    /// Whether a later command gave it another time limit.
+    pub(crate) has_later_budget: bool,
     cells: Vec<StudyCell<'a>>,
 }
 
@@ -100,9 +103,21 @@ impl Contents {
         let planned = plan.iter().flat_map(SavedPlan::expected).cloned();
         let missing = planned.filter(|trial| !ended.contains(trial)).collect();
         let spent_s = plan.as_ref().map(|plan| plan.spent.seconds).filter(|seconds| *seconds > 0.0);
+        let has_later_budget = plan.as_ref().is_some_and(|plan| plan.budget.is_some());
         let experiment_text = folder.experiment_text()?;
         let folder = folder.clone();
-        Ok(Contents { folder, experiment, experiment_text, machine, results, series, left_out, missing, spent_s })
+        Ok(Contents {
+            folder,
+            experiment,
+            experiment_text,
+            machine,
+            results,
+            series,
+            left_out,
+            missing,
+            spent_s,
+            has_later_budget,
+        })
     }
 
     /// An experiment and its results, without a folder.
@@ -118,6 +133,7 @@ impl Contents {
             left_out: Vec::new(),
             missing: Vec::new(),
             spent_s: None,
+            has_later_budget: false,
         }
     }
 }
@@ -151,6 +167,7 @@ impl<'a> Study<'a> {
             missing: &contents.missing,
             folder: contents.folder.root(),
             spent_s: contents.spent_s,
+            has_later_budget: contents.has_later_budget,
             cells: cells.into_iter().zip(labels).map(cell).collect(),
         })
     }

@@ -53,7 +53,7 @@ pub use series::{Latency, SeriesPoint};
 pub use syncs::{DurableCommits, Syncs};
 pub use trial_result::{
     AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey,
-    TrialOutcome, TrialResult, Window,
+    TrialOutcome, TrialResult, Waits, Window,
 };
 pub use work_key::WorkKey;
 pub use workload_facts::WorkloadFacts;

@@ -181,6 +181,10 @@ pub struct Window {
     /// processes their sum. Absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
+    /// The waits for processors within it. Absent in slices, of several processes, where threads that ended within it
+    /// used CPU time, where the kernel does not say, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
     /// The clock that timed each operation: `tsc at 2.1 GHz` or `clock_gettime`.
     pub clock: String,
     /// The counts of the engine within it; absent if it counts nothing, in slices, which stand still in between, and in
@@ -193,6 +197,16 @@ pub struct Window {
     /// The closing of the database, by the process that closed it last; absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
+}
+
+/// The time by which waits of the worker's threads for processors that others had made a measured part longer, seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Waits {
+    /// At least: the waits of the client, where it worked alone and hardly slept, less the CPU time of all threads and
+    /// processes of the engine and the lab that it may have waited for, or might wait for without others.
+    pub least_s: f64,
+    /// At most: the sum of the waits of all threads.
+    pub most_s: f64,
 }
 
 /// The closing of a database, with all that an engine does after the last operation, in the process that closes it.

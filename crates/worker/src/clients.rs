@@ -4,23 +4,43 @@
 //! A reader or writer alone does everything on the thread that opened the database, since some engines know no threads.
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 use std::{panic, thread};
 
 use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Database, Host, abi, guarded};
-use kvdyno_results::{Failure, FailureKind};
+use kvdyno_results::{Failure, FailureKind, Waits};
 
 use crate::loops::{Driver, Limit, Work};
+use crate::observer::{ClientTimes, Observer};
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
 use crate::slices::{SlicePart, SlicedClient, pin_to};
-use crate::thread_accounts::ThreadAccounts;
+use crate::thread_accounts::{OtherThreads, ThreadAccounts};
 use crate::trial::{Measured, NotRun, Trial, failed};
 use crate::usage::{Usage, UsedSoFar};
 use crate::workloads::role::RoleClock;
 use crate::workloads::{Role, TrialEnd, WorkloadSpec};
+
+/// CPU time from which on threads that ended count, seconds: what clients use before and after their work is less.
+const LEAST_CPU_S: f64 = 1e-3;
+
+/// The share of its time that a client sleeps at most, if its waits are to count as lost, of 1.
+const HARDLY_SLEPT: f64 = 0.01;
+
+/// The waits of `count` clients and of the other threads of their process, whose CPU time and time in wait are
+/// `others`, ns. Absent if the process used more CPU time than these: threads that ended had it, and nobody knows how
+/// long they waited.
+fn waits(clients: &ClientTimes, count: usize, others: [u64; 2], cpu_s: f64) -> Option<Waits> {
+    let s = |ns: u64| ns as f64 / 1e9;
+    let [others_cpu_s, others_waited_s] = others.map(s);
+    let waited_s = s(clients.delayed_ns);
+    let is_alone = count == 1 && clients.slept().is_some_and(|slept| slept <= HARDLY_SLEPT);
+    let least_s = if is_alone { (waited_s - others_cpu_s).max(0.0) } else { 0.0 };
+    let ended_s = cpu_s - s(clients.cpu_ns) - others_cpu_s;
+    (ended_s <= LEAST_CPU_S.max(0.01 * cpu_s)).then_some(Waits { least_s, most_s: waited_s + others_waited_s })
+}
 
 /// The records, for all readers and writers of a process.
 struct SharedRecords<'a> {
@@ -57,14 +77,18 @@ impl<C: RoleClock> Trial<'_, C> {
         // This thread, which coordinates, waits with them.
         let participants = roles.len() as u32 + 1;
         self.count_primary();
+        let ids: Vec<AtomicI32> = roles.iter().map(|_| AtomicI32::default()).collect();
         thread::scope(|scope| {
-            let records = &records;
+            let (records, ids) = (&records, &ids);
             let start = |(number, (role, stats))| {
                 let client = TrialClient { number, role, stats, records };
-                scope.spawn(move || guarded(|| self.run_client(database, client, participants, || (), || ())))
+                scope.spawn(move || {
+                    ids[number].store(rustix::thread::gettid().as_raw_nonzero().get(), Ordering::Relaxed);
+                    guarded(|| self.run_client(database, client, participants, || (), || ()))
+                })
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
-            let measured = self.coordinate(participants, database);
+            let measured = self.coordinate(participants, database, ids);
             let ended =
                 clients.into_iter().map(|client| client.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
             // The client that failed says more than those that were aborted for it.
@@ -78,7 +102,7 @@ impl<C: RoleClock> Trial<'_, C> {
 
     /// The main thread's part where roles are threads: sets the times, opens the barrier, and takes the CPU time of the
     /// measured part.
-    fn coordinate(&self, participants: u32, database: &Database) -> Measured {
+    fn coordinate(&self, participants: u32, database: &Database, client_ids: &[AtomicI32]) -> Measured {
         let (control, barriers) = (self.control(), &self.control().barriers);
         if !barriers.ready.pass(participants) {
             return Measured::default();
@@ -86,6 +110,8 @@ impl<C: RoleClock> Trial<'_, C> {
         let warmup = self.set_times();
         // Clients that may go can be far ahead of this thread: what has no warm-up is measured from here on.
         let account = self.spec.cpu_account.as_ref();
+        let others_so_far = || OtherThreads::read(client_ids).filter(|_| self.spec.slices.is_none());
+        let mut others = others_so_far();
         let mut before = UsedSoFar::now(database, account);
         if !barriers.go.pass(participants) {
             return Measured::default();
@@ -93,11 +119,16 @@ impl<C: RoleClock> Trial<'_, C> {
         if self.spec.slices.is_none() && !warmup.is_zero() {
             sleep_until(warmup, || control.is_stop_requested());
             control.enter(WorkerState::Measuring);
+            others = others_so_far();
             before = UsedSoFar::now(database, account);
         }
         // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);
-        self.measured_since(before, database)
+        let measured = self.measured_since(before, database);
+        let others = others.zip(others_so_far()).map(|(before, now)| now.since(&before));
+        let clients = Observer::new(self.shared).measured_times();
+        let of_process = |others| waits(&clients, client_ids.len(), others, measured.used.cpu_s());
+        Measured { waits: others.and_then(of_process), ..measured }
     }
 
     /// The one role of this process, on the thread that opened the database; the first process also coordinates.
@@ -188,7 +219,7 @@ impl<C: RoleClock> Trial<'_, C> {
         };
         let group_cpu_s = before.group_cpu_s(self.spec.cpu_account.as_ref());
         let counters = if self.spec.slices.is_none() { before.counted(database) } else { None };
-        Measured { warmup_seconds: self.warmup().as_secs_f64(), used, group_cpu_s, counters }
+        Measured { warmup_seconds: self.warmup().as_secs_f64(), used, group_cpu_s, waits: None, counters }
     }
 
     /// The life of a reader or writer, one of `participants` that wait for each other.
@@ -362,5 +393,41 @@ fn sleep_until(duration: Duration, is_over: impl Fn() -> bool) {
     while !left.is_zero() && !is_over() {
         thread::sleep(left.min(step));
         left = left.saturating_sub(step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A measured part of a second. Times of `count` clients and of the engine's own threads, in seconds.
+    fn waits_of(count: usize, (cpu_s, waited_s): (f64, f64), others: (f64, f64), process_s: f64) -> Option<Waits> {
+        let ns = |s: f64| (s * 1e9) as u64;
+        let times = ClientTimes { wall_ns: ns(count as f64), cpu_ns: ns(cpu_s), delayed_ns: ns(waited_s), turns: 0 };
+        waits(&times, count, [ns(others.0), ns(others.1)], process_s)
+    }
+
+    fn between(least_s: f64, most_s: f64) -> Option<Waits> {
+        Some(Waits { least_s, most_s })
+    }
+
+    #[test]
+    fn one_client_that_is_always_awake_lost_its_waits() {
+        assert_eq!(waits_of(1, (0.5, 0.5), (0.0, 0.0), 0.5), between(0.5, 0.5));
+        // Without others it might have waited for the engine's own thread, and that one waited, too.
+        assert_eq!(waits_of(1, (0.5, 0.5), (0.25, 0.125), 0.75), between(0.25, 0.625));
+        assert_eq!(waits_of(1, (0.5, 0.5), (0.75, 0.0), 1.25), between(0.0, 0.5));
+    }
+
+    #[test]
+    fn clients_that_sleep_or_are_several_may_have_lost_nothing() {
+        assert_eq!(waits_of(1, (0.5, 0.25), (0.0, 0.0), 0.5), between(0.0, 0.25));
+        assert_eq!(waits_of(2, (1.0, 1.0), (0.0, 0.0), 1.0), between(0.0, 1.0));
+    }
+
+    #[test]
+    fn waits_of_threads_that_ended_are_not_known() {
+        assert_eq!(waits_of(1, (0.5, 0.5), (0.0, 0.0), 0.53), None);
+        assert!(waits_of(1, (0.5, 0.5), (0.0, 0.0), 0.504).is_some());
     }
 }

@@ -1,8 +1,12 @@
-//! The kernel's accounts of a client's thread, read before and after a part of a trial and never within it.
+//! The kernel's accounts of threads, a client's or the engine's, read before and after a part of a trial and never
+//! within it.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
+use kvdyno_environment::interference::are_waits_told;
 use rustix::fs::{Mode, OFlags};
 
 use crate::clock;
@@ -89,7 +93,89 @@ impl ThreadAccounts {
 fn delays(schedstat: &OwnedFd) -> Option<Delays> {
     let mut text = [0; 96];
     let size = rustix::io::pread(schedstat, &mut text, 0).ok()?;
-    let mut figures = std::str::from_utf8(&text[..size]).ok()?.split_ascii_whitespace().skip(1);
-    let mut next = || figures.next()?.parse().ok();
-    Some(Delays { waited_ns: next()?, turns: next()? })
+    let [_, waited_ns, turns] = figures(std::str::from_utf8(&text[..size]).ok()?)?;
+    Some(Delays { waited_ns, turns })
+}
+
+/// The figures of a `schedstat`: ns on a processor, ns in wait for one, and turns on one.
+fn figures(schedstat: &str) -> Option<[u64; 3]> {
+    let mut figures = schedstat.split_ascii_whitespace().map(str::parse);
+    let mut next = || figures.next()?.ok();
+    Some([next()?, next()?, next()?])
+}
+
+/// The times of the threads of this process that are no clients: the engine's, and the one that coordinates.
+#[derive(Debug)]
+pub(crate) struct OtherThreads {
+    /// On a processor and in wait for one, ns, by the thread's id.
+    times: BTreeMap<i32, [u64; 2]>,
+}
+
+impl OtherThreads {
+    /// Their times so far; `clients` has the ids of the clients' threads. Absent where the kernel does not say.
+    pub(crate) fn read(clients: &[AtomicI32]) -> Option<OtherThreads> {
+        let is_client = |id: i32| clients.iter().any(|client| client.load(Ordering::Relaxed) == id);
+        let mut times = BTreeMap::new();
+        for thread in fs::read_dir("/proc/self/task").ok().filter(|_| are_waits_told())? {
+            let thread = thread.ok()?;
+            let id = thread.file_name().to_str()?.parse().ok()?;
+            // One that has just ended has no account any more.
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok();
+            if let Some([cpu_ns, waited_ns, _]) = text.as_deref().and_then(figures).filter(|_| !is_client(id)) {
+                times.insert(id, [cpu_ns, waited_ns]);
+            }
+        }
+        Some(OtherThreads { times })
+    }
+
+    /// CPU time and time in wait of those that are left, since `before`, ns.
+    pub(crate) fn since(&self, before: &OtherThreads) -> [u64; 2] {
+        let sum = |index: usize| {
+            let of = |(id, times): (&i32, &[u64; 2])| {
+                times[index].saturating_sub(before.times.get(id).map_or(0, |times| times[index]))
+            };
+            self.times.iter().map(of).sum()
+        };
+        [sum(0), sum(1)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_threads_that_are_no_clients() {
+        assert_eq!(figures("12 34 5\n"), Some([12, 34, 5]));
+        assert_eq!(figures("12 34"), None);
+        let (barrier, ids) = (Barrier::new(3), [const { AtomicI32::new(0) }; 2]);
+        let [both, one] = thread::scope(|scope| {
+            for id in &ids {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    id.store(rustix::thread::gettid().as_raw_nonzero().get(), Ordering::Relaxed);
+                    barrier.wait();
+                    barrier.wait();
+                });
+            }
+            barrier.wait();
+            let read = [&ids[..], &ids[..1]].map(OtherThreads::read);
+            barrier.wait();
+            read
+        });
+        let Some((both, one)) = both.zip(one) else { return };
+        let [id, other] = ids.map(AtomicI32::into_inner);
+        let has = |threads: &OtherThreads| [id, other].map(|id| threads.times.contains_key(&id));
+        assert_eq!((has(&both), has(&one)), ([false, false], [false, true]));
+    }
+
+    #[test]
+    fn a_thread_that_began_since_counts_whole_and_one_that_ended_does_not() {
+        let of = |times: &[(i32, [u64; 2])]| OtherThreads { times: times.iter().copied().collect() };
+        let [before, now] = [of(&[(1, [10, 20]), (2, [100, 100])]), of(&[(1, [13, 25]), (3, [4, 7])])];
+        assert_eq!(now.since(&before), [7, 12]);
+    }
 }

@@ -1,7 +1,7 @@
 //! One process's part of a trial.
 
 use kvdyno_engine::EngineError;
-use kvdyno_results::{EngineCounters, Failure, FailureKind};
+use kvdyno_results::{EngineCounters, Failure, FailureKind, Waits};
 
 use crate::shared::{ClientStats, Control, LedgerMemory, SharedMemory};
 use crate::spec::TrialSpec;
@@ -63,6 +63,8 @@ pub(crate) struct Measured {
     /// CPU seconds of everything in the trial's control group; absent in slices, where the parent reads its account,
     /// and where there is none.
     pub(crate) group_cpu_s: Option<f64>,
+    /// The waits of its threads for processors; absent as in [`Window::waits`](kvdyno_results::Window::waits).
+    pub(crate) waits: Option<Waits>,
     /// The counters of the engine; absent in slices.
     pub(crate) counters: Option<EngineCounters>,
 }

@@ -250,6 +250,7 @@ impl<C: RoleClock> Trial<'_, C> {
             sys_s: measured.used.sys_s,
             ctx_switches: Some(measured.used.ctx_switches),
             read_bytes: Some(measured.used.inputs.saturating_mul(ACCOUNTED_BLOCK)),
+            waits: measured.waits,
             clock: clock::describe(ticks_per_ns),
             counters: measured.counters,
             settling,

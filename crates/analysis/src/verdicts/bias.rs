@@ -57,7 +57,13 @@ mod tests {
         let up_and_down = [-1.0, 1.0, 0.0, -0.5, 0.5, 0.2];
         let ratio = |(repeat, off): (u32, &f64)| {
             let log_ratio = duet + 0.002 * off;
-            PairedRatio { repeat, log_ratio, by_slices: Some(log_ratio + difference + noise * off), round: None }
+            PairedRatio {
+                repeat,
+                log_ratio,
+                by_slices: Some(log_ratio + difference + noise * off),
+                without_others: None,
+                round: None,
+            }
         };
         let ratios = (1..).zip(&up_and_down).map(ratio).collect();
         PairedRatios { ratios, figure: VerdictFigure::CpuTime, ..PairedRatios::default() }

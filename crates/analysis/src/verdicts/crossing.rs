@@ -11,6 +11,7 @@ use kvdyno_results::DatabaseCopy;
 
 use super::level::Looks;
 use super::verdict::{PairedRatio, PairedRatios};
+use super::without_others::WithoutOthers;
 
 /// The round of a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,10 +83,12 @@ impl PairedRatios {
 fn mean(ratios: &[PairedRatio]) -> PairedRatio {
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let by_slices: Option<Vec<f64>> = ratios.iter().map(|ratio| ratio.by_slices).collect();
+    let without_others: Option<Vec<WithoutOthers>> = ratios.iter().map(|ratio| ratio.without_others).collect();
     PairedRatio {
         repeat: ratios.iter().map(|ratio| ratio.repeat).max().unwrap_or_default(),
         log_ratio: mean(ratios.iter().map(|ratio| ratio.log_ratio).collect()),
         by_slices: by_slices.map(mean),
+        without_others: without_others.and_then(|all| WithoutOthers::mean(&all)),
         round: None,
     }
 }
@@ -113,7 +116,13 @@ mod tests {
             let layout = if one.number == 0 { way } else { -way };
             let noise = 0.001 * f64::from(repeat % 3);
             let log_ratio = truth + layout + noise;
-            PairedRatio { repeat: *repeat, log_ratio, by_slices: None, round: rounds.get(repeat).copied() }
+            PairedRatio {
+                repeat: *repeat,
+                log_ratio,
+                by_slices: None,
+                without_others: None,
+                round: rounds.get(repeat).copied(),
+            }
         };
         PairedRatios { ratios: copies.iter().map(ratio).collect(), ..PairedRatios::default() }
     }

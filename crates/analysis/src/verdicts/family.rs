@@ -12,6 +12,7 @@ use kvdyno_model::VerdictFigure;
 use super::bias::DuetBias;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
+use super::without_others::MiddlesWithoutOthers;
 
 /// A pair by itself.
 pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {
@@ -48,6 +49,8 @@ pub(super) struct Unjudged {
     pub(super) bias: Option<f64>,
     /// Slices decide.
     pub(super) by_slices: bool,
+    /// The middles that there may have been without others, where they took too much to be left out.
+    pub(super) without_others: Option<MiddlesWithoutOthers>,
     /// The meaning of the figures.
     pub(super) figure: VerdictFigure,
     /// The logarithm of the ratio of the two rates that tables have; absent where the figure is no rate.
@@ -64,6 +67,7 @@ impl Unjudged {
             values: pair.ratios.len(),
             bias: None,
             by_slices: false,
+            without_others: MiddlesWithoutOthers::of(pair, terms.looks),
             figure: pair.figure,
             rates: pair.rates,
         }
@@ -78,22 +82,39 @@ impl Unjudged {
         Unjudged { repeats, hindrance, ..self }
     }
 
-    fn allowance(&self) -> f64 {
-        self.bias.unwrap_or(0.0)
+    /// All middles that are allowed for: with the bias either way, and without others.
+    fn middles(&self, middle: &TrimmedMean) -> Vec<TrimmedMean> {
+        let bias = self.bias.unwrap_or(0.0);
+        let without_others = self.without_others.iter().flat_map(|middles| [middles.lowest, middles.highest]);
+        [middle.moved(-bias), middle.moved(bias)].into_iter().chain(without_others).collect()
     }
 
     /// The p-value of equality: the probability of a middle at least this far from a ratio of 1 if the true ratio were
-    /// as near to 1 as the bias allows.
+    /// as near to 1 as is allowed for.
     fn chance_of_equal(&self, middle: &TrimmedMean) -> f64 {
-        let left = middle.value.abs() - self.allowance();
-        if left > 0.0 { middle.chance(left) } else { 1.0 }
+        let middles = self.middles(middle);
+        let beyond =
+            |way: f64| middles.iter().map(|middle| chance_beyond(middle, way * middle.value)).fold(0.0, f64::max);
+        beyond(1.0).min(beyond(-1.0))
     }
 
     /// The probability of a middle so near to 1 if the truth lay at the bound, as of an interval with two sides.
     fn chance_of_same(&self, middle: &TrimmedMean, terms: &Terms) -> f64 {
-        let left = terms.bound() - middle.value.abs() - self.allowance();
-        if left > 0.0 { middle.chance(left) } else { 1.0 }
+        let within = |middle: &TrimmedMean| chance_beyond(middle, terms.bound() - middle.value.abs());
+        self.middles(middle).iter().map(within).fold(0.0, f64::max)
     }
+
+    /// The ends of the interval that misses the truth with this probability.
+    fn ends(&self, middle: &TrimmedMean, miss: f64) -> (f64, f64) {
+        let ends = |middle: TrimmedMean| (middle.value - middle.half(miss), middle.value + middle.half(miss));
+        let widest = |(low, high): (f64, f64), (lower, higher): (f64, f64)| (low.min(lower), high.max(higher));
+        self.middles(middle).into_iter().map(ends).fold((f64::INFINITY, f64::NEG_INFINITY), widest)
+    }
+}
+
+/// The probability of a middle that is `distance` or more beyond the truth; 1 if it is not beyond.
+fn chance_beyond(middle: &TrimmedMean, distance: f64) -> f64 {
+    if distance > 0.0 { middle.chance(distance) } else { 1.0 }
 }
 
 /// The verdicts of a family.
@@ -141,8 +162,7 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         (true, false) => different.miss,
         (false, false) => different.miss.min(same.miss),
     };
-    let half = |middle: &TrimmedMean| middle.half(step) + one.allowance();
-    let ends = middle.map(|middle| (middle.value - half(middle), middle.value + half(middle)));
+    let ends = middle.map(|middle| one.ends(middle, step));
     let verdict = match middle {
         Some(_) if same.is_sure => Verdict::Same,
         Some(middle) if different.is_sure && middle.value > 0.0 => Verdict::Faster,
@@ -170,16 +190,20 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         looks: terms.looks,
         bias: one.bias.map(f64::exp_m1),
         by_slices: one.by_slices,
+        waited: one.without_others.map(|middles| middles.waited),
         pairs,
     }
 }
 
-/// The reason why a pair is undecided: [`Unsure::TooManyPairs`] if it would have been decided as the only pair, else
-/// [`Unsure::TooWide`].
+/// The reason why a pair is undecided: [`Unsure::Interference`] if others took too much of the processors,
+/// [`Unsure::TooManyPairs`] if it would have been decided as the only pair, else [`Unsure::TooWide`].
 fn too_wide(one: &Unjudged, middle: &TrimmedMean, terms: &Terms) -> Unsure {
     let alone = terms.looks.at_one(MISS);
-    let decided = one.chance_of_equal(middle) <= alone || one.chance_of_same(middle, terms) <= alone;
-    if decided { Unsure::TooManyPairs } else { Unsure::TooWide }
+    match one.chance_of_equal(middle) <= alone || one.chance_of_same(middle, terms) <= alone {
+        true => Unsure::TooManyPairs,
+        false if one.without_others.is_some() => Unsure::Interference,
+        false => Unsure::TooWide,
+    }
 }
 
 #[cfg(test)]
@@ -189,6 +213,7 @@ mod tests {
     use super::*;
     use crate::verdicts::Looks;
     use crate::verdicts::unpaired::{UnpairedFigures, compare_unpaired};
+    use crate::verdicts::without_others::WithoutOthers;
 
     /// Round `middle`, a hundredth apart.
     fn around(middle: f64) -> PairedRatios {
@@ -316,6 +341,11 @@ mod tests {
         assert_eq!(alternating(0.05, 0.05, 1).values_needed(), None, "no interval");
     }
 
+    /// Least and most that others took from a trial.
+    fn taken() -> [std::ops::Range<f64>; 2] {
+        [0.0..0.2, 0.2..0.4]
+    }
+
     proptest! {
         #[test]
         fn the_other_way_round_is_the_reverse(
@@ -336,12 +366,18 @@ mod tests {
             family in prop::collection::vec(prop::collection::vec(-0.1f64..0.1, 0..12), 1..12),
             middles in prop::collection::vec(-0.2f64..0.2, 12),
             rates in prop::collection::vec(prop::option::of(-0.02f64..0.02), 12),
+            taken in prop::collection::vec(prop::option::of((taken(), taken())), 12),
         ) {
-            let moved = |((values, middle), rates): ((&Vec<f64>, &f64), &Option<f64>)| {
-                let of = PairedRatios::of(&values.iter().map(|value| value / 10.0 + middle).collect::<Vec<_>>());
+            type Drawn<'a> = (((&'a Vec<f64>, &'a f64), &'a Option<f64>), Option<([f64; 2], [f64; 2])>);
+            let moved = |(((values, middle), rates), taken): Drawn<'_>| {
+                let mut of = PairedRatios::of(&values.iter().map(|value| value / 10.0 + middle).collect::<Vec<_>>());
+                for ratio in &mut of.ratios {
+                    ratio.without_others = taken.map(|taken| WithoutOthers::of(ratio.log_ratio, taken));
+                }
                 PairedRatios { rates: rates.map(|off| middle + off), ..of }
             };
-            let pairs: Vec<PairedRatios> = family.iter().zip(&middles).zip(&rates).map(moved).collect();
+            let pairs: Vec<PairedRatios> =
+                family.iter().zip(&middles).zip(&rates).zip(taken).map(moved).collect();
             for (comparison, pair) in compare_family(&pairs, &Terms::default()).into_iter().zip(&pairs) {
                 let (low, high) = comparison.interval().unwrap_or((0.0, f64::INFINITY));
                 let bound = 1.0 + comparison.detect;

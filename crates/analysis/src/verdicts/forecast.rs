@@ -4,12 +4,11 @@ use super::level::{Looks, MOST_LOOKS};
 use super::trimmed::{freedom, quantile};
 use super::verdict::MISS;
 
-/// Half of the interval of a mean log ratio over the standard deviation of one value, after so many independent ones
-/// with a look after each from the third on. Outliers that are left out make it slightly wider. Absent for fewer than
-/// three values; more than [`MOST_LOOKS`] count nothing.
-pub fn half_width_of_values(values: usize) -> Option<f64> {
-    let looks = Looks::AfterEach;
-    let values = values.min(MOST_LOOKS);
+/// Half of the interval of a mean log ratio over the standard deviation of one value, after so many independent ones.
+/// Outliers that are left out make it slightly wider. Absent for fewer values than an interval takes; with a look after
+/// each, more than [`MOST_LOOKS`] count nothing.
+pub fn half_width_of_values(values: usize, looks: Looks) -> Option<f64> {
+    let values = if looks == Looks::AfterEach { values.min(MOST_LOOKS) } else { values };
     (values >= looks.fewest()).then(|| quantile(freedom(values), looks.at_one(MISS)) / (values as f64).sqrt())
 }
 
@@ -24,6 +23,7 @@ mod tests {
 
     #[test]
     fn it_narrows_with_each_value_up_to_the_most() {
+        let half_width_of_values = |values: usize| half_width_of_values(values, Looks::AfterEach);
         assert_eq!(half_width_of_values(2), None);
         let widths: Vec<f64> = (3..=MOST_LOOKS).filter_map(half_width_of_values).collect();
         assert_eq!(widths.len(), MOST_LOOKS - 2);
@@ -37,12 +37,13 @@ mod tests {
     fn it_is_the_width_of_drawn_intervals() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for values in [3, 5, 10, 30] {
+            let looks = if values == 5 { Looks::Once } else { Looks::AfterEach };
             let half = |_| {
                 let drawn: Vec<f64> = (0..values).map(|_| normal(&mut random)).collect();
-                TrimmedMean::of(&drawn).unwrap().half(Looks::AfterEach.at_one(MISS))
+                TrimmedMean::of(&drawn).unwrap().half(looks.at_one(MISS))
             };
             let mean = (0..4000).map(half).sum::<f64>() / 4000.0;
-            let ratio = mean / half_width_of_values(values).unwrap();
+            let ratio = mean / half_width_of_values(values, looks).unwrap();
             assert!((0.85..1.15).contains(&ratio), "{values}: {ratio}");
         }
     }

@@ -18,6 +18,7 @@ mod run_goal;
 pub(crate) mod trimmed;
 mod unpaired;
 mod verdict;
+mod without_others;
 
 pub use crossing::Round;
 pub use difference::{Counterparts, counterparts, counterparts_of_folders, decide_difference};
@@ -32,3 +33,4 @@ pub use unpaired::{UnpairedFigures, compare_unpaired};
 pub use verdict::{
     Aspect, Comparison, DETECT, MISS, PairedRatio, PairedRatios, SHORTEST_LOAD_S, Terms, Unsure, Verdict, figure_names,
 };
+pub use without_others::WithoutOthers;

@@ -7,6 +7,7 @@ use kvdyno_results::{Phase, Side, TrialResult};
 use super::rivals::MeasuredCell;
 use super::verdict::{Aspect, PairedRatios, SHORTEST_LOAD_S, Unsure};
 use crate::Cell;
+use crate::interference::taken;
 
 /// The operations of a duet for each CPU second. Absent if the trial was none, failed, did nothing, or if CPU time does
 /// not compare it with the other.
@@ -78,6 +79,7 @@ fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) ->
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.interfered.clone(),
         with_interference_of_its_own: cell.interfered_by_itself(),
+        taken: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, taken(result)?))).collect(),
         unsure: hindrance(cell),
         ..MeasuredCell::default()
     }
@@ -105,10 +107,10 @@ fn was_not_read_back(result: &TrialResult) -> bool {
 #[cfg(test)]
 mod tests {
     use kvdyno_model::Design;
-    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, Interference, OpKind, ReadBack};
+    use kvdyno_results::{Audit, AuditFacts, CpuAccount, DesignFacts, Interference, OpKind, ReadBack, Waits};
 
     use super::super::level::Looks;
-    use super::super::{Terms, Verdict, VerdictFigure, compare};
+    use super::super::{Comparison, Terms, Verdict, VerdictFigure, compare};
     use super::*;
     use crate::testing::{failed, result};
 
@@ -189,6 +191,76 @@ mod tests {
             (vec![1, 3, 4], 1)
         );
         assert_eq!(compare(&ratios, &Terms::default()).verdict, Verdict::Faster);
+    }
+
+    /// Four repeats in which others had the client's processor for up to `waited` of the time, of 1.
+    fn beside_others(rates: (f64, f64), waited: Option<f64>) -> Vec<TrialResult> {
+        let up_and_down = [1.0, 1.01, 0.99, 1.005].map(|off| (rates.0 * off, rates.1));
+        let mut results = beside(&up_and_down);
+        for result in &mut results {
+            interfere_with(result);
+            let window = result.window.as_mut().unwrap();
+            window.waits = waited.map(|waited| Waits { least_s: 0.0, most_s: waited * window.seconds });
+        }
+        results
+    }
+
+    #[test]
+    fn what_others_may_have_taken_is_allowed_for() {
+        let told = |rates, waited| {
+            let comparison = compare(&of(&beside_others(rates, waited)), &Terms::default());
+            (comparison.verdict, comparison.unsure, comparison.waited.map(|waited| (100.0 * waited).round()))
+        };
+        assert_eq!(told((900.0, 100.0), Some(0.5)), (Verdict::Faster, None, Some(50.0)));
+        assert_eq!(told((100.0, 900.0), Some(0.5)), (Verdict::Slower, None, Some(50.0)));
+        // Without others the slower one may have been as fast.
+        assert_eq!(told((190.0, 100.0), Some(0.5)), (Verdict::CannotTell, Some(Unsure::Interference), Some(50.0)));
+        assert_eq!(told((900.0, 100.0), None), (Verdict::CannotTell, Some(Unsure::Interference), None));
+        assert_eq!(told((900.0, 100.0), Some(1.0)).1, Some(Unsure::Interference));
+        let mut results = beside_others((900.0, 100.0), Some(0.5));
+        results[0].environment.interference.push(Interference::StoodStill { seconds: 1.0 });
+        assert_eq!(compare(&of(&results), &Terms::default()).unsure, Some(Unsure::Interference));
+    }
+
+    /// By hand: the second one may have been twice as fast, and the first one by a quarter faster.
+    #[test]
+    fn the_interval_holds_the_ratio_without_others() {
+        let mut results = beside_others((900.0, 100.0), Some(0.5));
+        wait_for(&mut results, "lmdb", [0.0, 0.2]);
+        let [with, without] = [results.clone(), calm(results)].map(|results| compare(&of(&results), &Terms::default()));
+        let factor = |end: fn(&Comparison) -> Option<f64>| end(&with).unwrap() / end(&without).unwrap();
+        assert!((factor(|comparison| comparison.low) - 0.5).abs() < 1e-6, "{with:?}");
+        assert!((factor(|comparison| comparison.high) - 1.25).abs() < 1e-6, "{with:?}");
+        assert_eq!((with.ratio, without.waited), (without.ratio, None));
+    }
+
+    /// Lets the trials of an engine have lost at least and at most these shares of their time.
+    fn wait_for(results: &mut [TrialResult], engine: &str, [least, most]: [f64; 2]) {
+        for window in results.iter_mut().filter(|result| result.trial.engine == engine).map(|one| &mut one.window) {
+            let window = window.as_mut().unwrap();
+            window.waits = Some(Waits { least_s: least * window.seconds, most_s: most * window.seconds });
+        }
+    }
+
+    /// If both certainly lost half of their time, nothing was taken from the ratio. If one lost more, the ratio of the
+    /// rates as they were measured is still in the interval.
+    #[test]
+    fn what_both_lost_is_allowed_for_once() {
+        let told = |of_lmdb, of_bdb| {
+            let mut results = beside_others((130.0, 100.0), Some(0.5));
+            wait_for(&mut results, "lmdb", of_lmdb);
+            wait_for(&mut results, "bdb", of_bdb);
+            compare(&of(&results), &Terms::default())
+        };
+        assert_eq!(told([0.5, 0.5], [0.5, 0.5]).verdict, Verdict::Faster);
+        assert_eq!(told([0.0, 0.5], [0.5, 0.5]).verdict, Verdict::CannotTell);
+        let more = told([0.6, 0.6], [0.1, 0.1]);
+        assert!(more.low.unwrap() < 1.31 && more.high.unwrap() > 1.29 * 0.9 / 0.4, "{more:?}");
+    }
+
+    fn calm(mut results: Vec<TrialResult>) -> Vec<TrialResult> {
+        results.iter_mut().for_each(|result| result.environment.interference.clear());
+        results
     }
 
     #[test]

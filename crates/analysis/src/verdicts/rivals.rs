@@ -10,6 +10,7 @@ use super::family::{compare, compare_family};
 use super::level::Looks;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
+use super::without_others::WithoutOthers;
 use crate::calm::CalmRepeats;
 
 /// A cell as comparisons see it.
@@ -33,6 +34,9 @@ pub struct MeasuredCell {
     pub with_interference: BTreeSet<u32>,
     /// Its own repeats of that kind, compared with trials that did not share the interference.
     pub with_interference_of_its_own: BTreeSet<u32>,
+    /// The logarithms of the factors by which each figure would have been higher at least and at most with the
+    /// processors that others took, by its repeat, where that is known.
+    pub taken: BTreeMap<u32, [f64; 2]>,
     /// A reason why nothing may be said of it, whatever its figures are.
     pub unsure: Option<Unsure>,
 }
@@ -96,7 +100,8 @@ impl RivalRank {
 
 impl MeasuredCell {
     /// Its ratios to another that is measured by the same figure. Repeats with too much interference are dropped for
-    /// both; if those are half of all, nothing can be said.
+    /// both. If those are half of all, none is; each ratio has with it what it may have been without others, and if
+    /// that is not known, nothing can be said.
     pub fn over(&self, other: &MeasuredCell) -> PairedRatios {
         let in_both = || self.figures.keys().copied().filter(|repeat| other.figures.contains_key(repeat));
         let interfered = self.with_interference.union(&other.with_interference).copied().collect();
@@ -105,13 +110,17 @@ impl MeasuredCell {
         let both = |repeat: &u32| Some((*self.copies.get(repeat)?, *other.copies.get(repeat)?));
         let of_one_load = |repeat: u32| Some((repeat, both(&repeat).filter(|(one, other)| one.load == other.load)?));
         let rounds = rounds(&in_both().filter(|repeat| calm.keep(*repeat)).filter_map(of_one_load).collect());
+        let taken = |repeat: &u32| Some((*self.taken.get(repeat)?, *other.taken.get(repeat)?));
+        let is_allowed_for = calm.are_too_few && in_both().all(|repeat| taken(&repeat).is_some());
         let ratio = |(repeat, figure): (&u32, &f64)| {
             let log_ratio = (figure / other.figures.get(repeat).filter(|_| calm.keep(*repeat))?).ln();
             let round = rounds.get(repeat).copied();
-            Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), round })
+            let taken = taken(repeat).filter(|_| is_allowed_for);
+            let without_others = taken.map(|taken| WithoutOthers::of(log_ratio, taken));
+            Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), without_others, round })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
-        let unsure = self.unsure_beside(other, calm.are_too_few);
+        let unsure = self.unsure_beside(other, calm.are_too_few && !is_allowed_for);
         PairedRatios { ratios, dropped: calm.dropped, unsure, figure: self.figure, rates: self.rates_over(other) }
     }
 

@@ -82,9 +82,9 @@ impl RunDecision {
     /// as they did. Absent if none is open, or one has no interval.
     pub fn widest_open(&self, growth: f64) -> Option<(f64, f64)> {
         let widths = self.decision.open.iter().map(|pair| {
-            let then = half_width_of_values((pair.values as f64 * growth) as usize)?;
+            let then = half_width_of_values((pair.values as f64 * growth) as usize, Looks::AfterEach)?;
             let now = pair.half_width?;
-            Some((now, now * then / half_width_of_values(pair.values)?))
+            Some((now, now * then / half_width_of_values(pair.values, Looks::AfterEach)?))
         });
         let widths: Vec<(f64, f64)> = widths.collect::<Option<_>>()?;
         widths.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))

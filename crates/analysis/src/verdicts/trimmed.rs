@@ -59,6 +59,11 @@ impl TrimmedMean {
         }
     }
 
+    /// The middle of the same sample with each value moved by so much.
+    pub(crate) fn moved(self, by: f64) -> TrimmedMean {
+        TrimmedMean { value: self.value + by, ..self }
+    }
+
     /// Half of the two-sided interval that misses the truth with this probability.
     pub(crate) fn half(&self, miss: f64) -> f64 {
         self.error * quantile(self.freedom, miss)

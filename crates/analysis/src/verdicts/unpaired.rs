@@ -76,6 +76,7 @@ pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Compar
         values: cell.repeats(),
         bias: None,
         by_slices: false,
+        without_others: None,
         figure: cell.figure,
         rates: cell.rates,
     };

@@ -11,6 +11,7 @@ use super::crossing::Round;
 use super::forecast::half_width_of_values;
 use super::level::{Looks, MOST_LOOKS};
 use super::trimmed::TrimmedMean;
+use super::without_others::WithoutOthers;
 
 /// Over all looks, and over all pairs of a family, a verdict of one kind is wrong at most this often.
 pub const MISS: f64 = 0.05;
@@ -107,6 +108,9 @@ pub struct PairedRatio {
     /// The logarithm of the same ratio when each ran alone, where the figure is a duet's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_slices: Option<f64>,
+    /// The ratio that there may have been without others, where they took too much of the processors to be left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_others: Option<WithoutOthers>,
     /// The round that it is of, where setups cross over between copies of one database.
     #[serde(skip)]
     pub round: Option<Round>,
@@ -170,6 +174,9 @@ pub struct Comparison {
     pub bias: Option<f64>,
     /// Whether slices decided, because the duet said otherwise.
     pub by_slices: bool,
+    /// The greatest share of a trial's time in which its threads waited for processors that others may have had, of 1.
+    /// The interval holds the ratio without these waits. Absent where others took so little that it was left out.
+    pub waited: Option<f64>,
     /// Pairs that the interval is adjusted for: it misses so seldom that verdicts of all of them hold together.
     pub pairs: usize,
 }
@@ -267,6 +274,7 @@ impl PairedRatios {
             repeat,
             log_ratio: *log_ratio,
             by_slices: None,
+            without_others: None,
             round: None,
         });
         PairedRatios { ratios: ratios.collect(), ..PairedRatios::default() }
@@ -275,12 +283,16 @@ impl PairedRatios {
     /// Their middle; absent where there are too few for an interval. Where one looks after each repeat, those after the
     /// last look count nothing.
     pub(crate) fn middle(&self, looks: Looks) -> Option<TrimmedMean> {
+        self.middle_of(looks, |ratio| Some(ratio.log_ratio))
+    }
+
+    pub(super) fn middle_of(&self, looks: Looks, value: impl Fn(&PairedRatio) -> Option<f64>) -> Option<TrimmedMean> {
         let count = match looks {
             Looks::Once => self.ratios.len(),
             Looks::AfterEach => self.ratios.len().min(MOST_LOOKS),
         };
-        let values: Vec<f64> = self.ratios.iter().take(count).map(|ratio| ratio.log_ratio).collect();
-        TrimmedMean::of(&values).filter(|_| count >= looks.fewest())
+        let values: Option<Vec<f64>> = self.ratios.iter().take(count).map(value).collect();
+        TrimmedMean::of(&values?).filter(|_| count >= looks.fewest())
     }
 
     /// The reason why there is no interval, or why it may not decide.
@@ -314,14 +326,15 @@ impl Comparison {
     }
 
     /// The number of values, of repeats or of rounds, that would decide it if ratio and spread stay as they are. Absent
-    /// if it is not open, has no interval, or would need more than [`MOST_LOOKS`]. With [`Looks::AfterEach`].
+    /// if it is not open, has no interval, or would need more than [`MOST_LOOKS`].
     pub fn values_needed(&self) -> Option<usize> {
         let (low, high) = self.interval().filter(|_| self.is_open() && self.values > 0)?;
         let (half, middle) = (self.half_width()?, (high * low).ln().abs() / 2.0);
         // Either 1 leaves the interval, or the interval keeps within the least difference that matters.
         let wanted = middle.max(self.detect.max(0.0).ln_1p() - middle);
-        let now = half_width_of_values(self.values)?;
-        let is_enough = |values: &usize| half_width_of_values(*values).is_some_and(|then| half * then <= wanted * now);
+        let now = half_width_of_values(self.values, self.looks)?;
+        let is_enough =
+            |values: &usize| half_width_of_values(*values, self.looks).is_some_and(|then| half * then <= wanted * now);
         (self.values + 1..=MOST_LOOKS).find(is_enough)
     }
 

@@ -34,9 +34,9 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
     let all: Vec<&Cell<'r>> = study.all_cells().iter().map(Deref::deref).collect();
     let mut works = same_work(&all);
     works.sort_by_key(|same| same.phase == Phase::Run);
-    let (question, terms) = (study.experiment.lab.question, terms(study));
+    let question = study.experiment.lab.question;
     let of_work = |same: &SameWork| {
-        let of = same.of(&all);
+        let (of, terms) = (same.of(&all), terms_of(study, same.phase));
         let cpu_time = have_cpu_time(&of).then_some(Aspect::CpuTime);
         let compared: Vec<Aspect> = judged(&of).into_iter().chain(cpu_time).collect();
         let verdicts = |compared: &Aspect| (*compared, same.rivals(&all, *compared).verdicts(question, &terms));
@@ -53,12 +53,18 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
     works.iter().flat_map(of_work).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
 }
 
-/// The terms of a study's comparisons: its own `detect`, and whether its repeats may have ended for what they gave.
+/// The terms of a study's comparisons of runs: its own `detect`, and whether its repeats may have ended for what they
+/// gave.
 pub(crate) fn terms(study: &Study<'_>) -> Terms {
-    let looks = match study.experiment.lab.repeat.is_auto() || !study.missing.is_empty() {
-        true => Looks::AfterEach,
-        false => Looks::Once,
-    };
+    terms_of(study, Phase::Run)
+}
+
+/// The same of loads or of runs. Loads do not decide when a run ends by itself: they are looked at once, unless
+/// somebody stopped the run, or gave it more time when they had seen them.
+fn terms_of(study: &Study<'_>, phase: Phase) -> Terms {
+    let was_looked_at = !study.missing.is_empty() || phase == Phase::Load && study.has_later_budget;
+    let is_decided_by = phase == Phase::Run && study.experiment.lab.repeat.is_auto();
+    let looks = if was_looked_at || is_decided_by { Looks::AfterEach } else { Looks::Once };
     Terms { detect: study.experiment.lab.detect.0, looks }
 }
 

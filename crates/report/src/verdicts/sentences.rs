@@ -129,12 +129,16 @@ pub(crate) fn but(other: &str, aspects: (Aspect, Aspect)) -> String {
     format!("; but {other}{}", if is_of_sides { ": no winner" } else { "" })
 }
 
-/// The part of a sentence that says how the comparison came about; empty if by the measured rates alone.
+/// The part of a sentence that says how the comparison came about; empty if by the measured rates alone. Waits are of
+/// trials in turns, and a duet is of trials in slices.
 pub(crate) fn procedure(comparison: &Comparison) -> String {
-    match comparison.bias {
+    match (comparison.bias, comparison.waited) {
         _ if comparison.by_slices => "; by slices, for the duet had another ratio".to_owned(),
-        Some(bias) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
-        None => String::new(),
+        (Some(bias), _) => format!("; the interval has {} % of the duet's bias", per_cent(bias)),
+        (None, Some(waited)) => {
+            format!("; the interval allows for waits for processors, up to {} % of the time", per_cent(waited))
+        }
+        (None, None) => String::new(),
     }
 }
 
@@ -330,6 +334,9 @@ mod tests {
         assert_eq!(procedure(&comparison), "");
         let biased = Comparison { bias: Some(0.012), ..comparison.clone() };
         assert_eq!(procedure(&biased), "; the interval has 1.2 % of the duet's bias");
+        let beside_others = Comparison { waited: Some(0.5), ..comparison.clone() };
+        let waits = "; the interval allows for waits for processors, up to 50 % of the time";
+        assert_eq!(procedure(&beside_others), waits);
         let by_slices = Comparison { by_slices: true, ..comparison };
         assert_eq!(procedure(&by_slices), "; by slices, for the duet had another ratio");
     }

@@ -19,7 +19,7 @@ const SHORTEST_S: f64 = 0.1;
 const WAKE_UP_S: f64 = 20e-6;
 
 /// The account of a group that works lags behind by so much on each processor, seconds at the most: a tick.
-const GROUP_LAG_S: f64 = 0.01;
+pub(super) const GROUP_LAG_S: f64 = 0.01;
 
 /// The accounts of a trial's CPU time, and the times of all clients together over the span of each.
 #[derive(Clone, Copy, Debug, Default)]

@@ -49,7 +49,7 @@ fn both(first: Window, other: Window) -> Window {
     let ctx_switches = sum(|window| window.ctx_switches);
     let read_bytes = sum(|window| window.read_bytes);
     let (user_s, sys_s) = (first.user_s + other.user_s, first.sys_s + other.sys_s);
-    Window { user_s, sys_s, ctx_switches, read_bytes, ..first }
+    Window { user_s, sys_s, ctx_switches, read_bytes, waits: None, ..first }
 }
 
 fn read(file: &Path) -> Option<WorkerReport> {

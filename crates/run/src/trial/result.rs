@@ -16,7 +16,7 @@ use kvdyno_plan::Setup;
 use kvdyno_results::{
     AnswerCounts, AuditFacts, ClientKind, CpuFacts, DurableCommits, EngineFacts, Failure, FailureKind, Interference,
     ObservedEnvironment, OsFacts, Phase, RoleFacts, SCHEMA, Setting, Settling, Space, Syncs, TrialOutcome, TrialResult,
-    WorkloadFacts,
+    Waits, Window, WorkloadFacts,
 };
 use kvdyno_worker::workloads::{MixedRole, TrialCounts, WorkloadSpec};
 use kvdyno_worker::{PresentIds, WorkerReport, of_process};
@@ -24,7 +24,7 @@ use kvdyno_worker::{PresentIds, WorkerReport, of_process};
 use super::bounds::Bounds;
 use super::context::{TrialContext, TrialRequest, WORKER_LOG};
 use super::counted::Counted;
-use super::others::{Accounts, Demand};
+use super::others::{Accounts, Demand, GROUP_LAG_S};
 use super::watching::{Termination, Watched};
 
 /// Free bytes of a filesystem that is full for an engine, which writes many pages at once.
@@ -94,7 +94,7 @@ pub(super) fn result(
         started: extras.started,
         design: None,
         copied_from: context.copied_from,
-        window: report.as_ref().and_then(|report| report.window.clone()).filter(|_| is_plausible),
+        window: report.as_ref().and_then(|report| window(report, watched.lab_cpu_s)).filter(|_| is_plausible),
         cpu,
         operations: counted.operations.clone(),
         of_roles: counted.of_roles.clone(),
@@ -132,6 +132,16 @@ fn not_synced(DurableCommits { commits, clients, syncs }: DurableCommits) -> Tri
     let (commits, clients) = (text::counted(commits, "commit"), text::counted(clients, "client"));
     let reason = format!("{commits} of {clients} were acknowledged as durable, and {synced}");
     TrialOutcome::Failed(Failure { kind: FailureKind::NotSynced, reason })
+}
+
+/// The measured part. Where the control group used more CPU time in it than the worker, processes that the engine
+/// started did, and their waits for processors are not known. The lab is nobody else.
+fn window(report: &WorkerReport, lab_cpu_s: f64) -> Option<Window> {
+    let window = report.window.clone()?;
+    let own_s = window.user_s + window.sys_s + GROUP_LAG_S;
+    let waits = window.waits.filter(|_| report.group_cpu_s.is_none_or(|group_s| group_s <= own_s));
+    let waits = waits.map(|waits| Waits { least_s: (waits.least_s - lab_cpu_s).max(0.0), ..waits });
+    Some(Window { waits, ..window })
 }
 
 /// The CPU time of everything in the trial's group, which has ended.
