@@ -267,3 +267,24 @@ fn a_report_has_the_engines_in_the_order_of_the_command() {
     }
     assert!(first.iter().any(|engine| *engine != first[0]), "another begins with another seed: {first:?}");
 }
+
+/// The first line of a run, which `--dry-run` has, too.
+#[test]
+fn a_budget_says_beforehand_what_it_will_tell() {
+    let lab = Lab::new();
+    let told = |words: &[&str]| {
+        let line = ["--records", "2000", "--workload", "readrandom", "--readers", "1", "--dry-run"];
+        lab.run_with(&[words, &line].concat()).exits(0).stderr.clone()
+    };
+    let same = told(&["diff", "lmdb", "lmdb", "--figure", "cpu", "--budget", "14s"]);
+    let words = ["; in 14s about ", " repeats, which usually tell ratios of CPU time per operation to ± ", " %"];
+    assert!(words.iter().all(|word| same.contains(word)), "{same}");
+    let others = told(&["compare", "lmdb", "faulty", "--budget", "14s"]);
+    assert!(others.contains(" repeats, which usually tell ratios of throughput to ± "), "{others}");
+    let short = told(&["compare", "lmdb", "faulty", "--budget", "2s"]);
+    assert!(short.contains("; in 2s about ") && short.contains(": too few for an interval"), "{short}");
+    let counted = told(&["compare", "lmdb", "faulty", "--repeat", "3"]);
+    assert!(!counted.contains(" about 3 repeats") && !counted.contains("usually"), "{counted}");
+    let turns = told(&["compare", "lmdb", "faulty", "--design", "turns", "--budget", "14s"]);
+    assert!(turns.contains("; in 14s about ") && !turns.contains("usually"), "{turns}");
+}

@@ -9,7 +9,7 @@ mod setup;
 mod workload;
 
 use kvdyno_experiment::{Experiment, FileError, Variant};
-use kvdyno_model::{DatabaseOrigin, MissingEngines};
+use kvdyno_model::{DatabaseOrigin, Design, MissingEngines};
 use kvdyno_results::{EngineIdentity, LeftOut, Phase};
 
 use crate::backing_store;
@@ -36,6 +36,8 @@ pub struct Checked {
     pub left_out: Vec<LeftOut>,
     /// Its trials.
     pub plan: Plan,
+    /// The designs of its steps: each once.
+    pub designs: Vec<Design>,
 }
 
 /// A variant that can be run here.
@@ -75,21 +77,26 @@ pub fn check_with(experiment: Experiment, inspector: &dyn Inspector) -> Result<C
     if experiment.lab.database != DatabaseOrigin::Fresh {
         check_inserts(&plan).map_err(|(variant, error)| variants[variant].variant.error(error))?;
     }
-    check_designs(&variants, &plan)?;
-    Ok(Checked { plan, experiment, variants, left_out })
+    let designs = check_designs(&variants, &plan)?;
+    Ok(Checked { plan, experiment, variants, left_out, designs })
 }
 
-/// Refuses a design that the work of some step does not allow.
-fn check_designs(variants: &[CheckedVariant], plan: &Plan) -> Result<(), FileError> {
+/// The designs of the steps, each once. Refuses one that the work of some step does not allow.
+fn check_designs(variants: &[CheckedVariant], plan: &Plan) -> Result<Vec<Design>, FileError> {
+    let mut designs = Vec::new();
     let machines: Vec<DesignMachine> = variants.iter().map(|one| DesignMachine::of(&one.environment)).collect();
     let steps = plan.steps().filter(|step| step[0].key.phase == Phase::Run && step[0].key.repeat == 1);
     for step in steps {
         let (variant, step) = (step[0].variant, step.iter().collect::<Vec<_>>());
         let one = &variants[variant].variant;
         let engines: Vec<EngineIdentity> = variants[variant].setups.iter().map(Setup::engine).collect();
-        step_design(&one.experiment, &step, &engines, &machines[variant]).map_err(|error| one.error(error))?;
+        let step =
+            step_design(&one.experiment, &step, &engines, &machines[variant]).map_err(|error| one.error(error))?;
+        if !designs.contains(&step.design) {
+            designs.push(step.design);
+        }
     }
-    Ok(())
+    Ok(designs)
 }
 
 /// Checks the file by itself: no engine is asked, and the machine is not looked at. Returns its variants, and the plan

@@ -1,6 +1,7 @@
 //! The plan: [`check()`] holds an experiment against the engines and the machine before anything is touched, [`fitted`]
 //! makes it small enough for both, and a [`Plan`] lists its trials.
 
+mod affordable;
 pub mod backing_store;
 mod capabilities;
 mod check;
@@ -17,6 +18,7 @@ mod roles;
 mod space;
 mod work;
 
+pub use affordable::AffordableRepeats;
 pub use check::{Checked, CheckedVariant, Setup, check, check_alone, check_with};
 pub use environment::Environment;
 pub use extent::Extent;

@@ -199,7 +199,8 @@ impl<'a> Repeats<'a> {
             None => decided.clone(),
             Some(budget) => {
                 let left = budget.0.saturating_sub(self.clock.so_far()).saturating_sub(budget::for_report(budget.0));
-                let costs = StepCosts::of(so_far, self.clock.so_far());
+                let loads_again = trials.iter().any(|trial| trial.key.phase == Phase::Load);
+                let costs = StepCosts::of(so_far, self.clock.so_far(), loads_again);
                 if matches!(self.outlook, Outlook::Unknown) {
                     let all = decided.iter().flat_map(|step| self.with_what_it_needs(trials, step)).collect();
                     let more = (left.as_secs_f64() / costs.of_steps(&all).as_secs_f64().max(1e-3)).trunc();

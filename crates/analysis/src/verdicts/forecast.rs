@@ -1,5 +1,7 @@
 //! The width of an interval at the end of a time, before that is over.
 
+use kvdyno_model::{Design, VerdictFigure};
+
 use super::level::{Looks, MOST_LOOKS};
 use super::trimmed::{freedom, quantile};
 use super::verdict::MISS;
@@ -8,8 +10,35 @@ use super::verdict::MISS;
 /// Outliers that are left out make it slightly wider. Absent for fewer values than an interval takes; with a look after
 /// each, more than [`MOST_LOOKS`] count nothing.
 pub fn half_width_of_values(values: usize, looks: Looks) -> Option<f64> {
+    half_width_of_one_of(1, values, looks)
+}
+
+/// The same of the surest of several pairs.
+fn half_width_of_one_of(pairs: usize, values: usize, looks: Looks) -> Option<f64> {
     let values = if looks == Looks::AfterEach { values.min(MOST_LOOKS) } else { values };
-    (values >= looks.fewest()).then(|| quantile(freedom(values), looks.at_one(MISS)) / (values as f64).sqrt())
+    let miss = looks.at_one(MISS / pairs.max(1) as f64);
+    (values >= looks.fewest()).then(|| quantile(freedom(values), miss) / (values as f64).sqrt())
+}
+
+/// Half of the interval of a ratio's logarithm that is to be expected before anything was measured: of one of `pairs`
+/// pairs, after `values` values with a look after each. Absent for too few values, and where nothing is known of the
+/// spread.
+pub fn expected_half_width(work: (Design, bool), figure: VerdictFigure, pairs: usize, values: usize) -> Option<f64> {
+    Some(typical_spread(work, figure)? * half_width_of_one_of(pairs, values, Looks::AfterEach)?)
+}
+
+/// The standard deviation of one value, the logarithm of a ratio, in runs of 0.1 to 0.3 s on an idle virtual machine of
+/// two cores: the middle of LMDB, LevelDB, Berkeley DB and RocksDB, `readrandom` of a million records and
+/// `readwhilewriting` of 100,000. Duets are of setups that cross over. Absent for turns, which wait for storages that
+/// have little in common.
+fn typical_spread((design, writes): (Design, bool), figure: VerdictFigure) -> Option<f64> {
+    match (design, figure) {
+        (Design::Turns, _) => None,
+        _ if writes => Some(0.12),
+        (Design::Slices, _) => Some(0.04),
+        (Design::Duet | Design::Auto, VerdictFigure::CpuTime) => Some(0.013),
+        (Design::Duet | Design::Auto, VerdictFigure::Throughput) => Some(0.02),
+    }
 }
 
 #[cfg(test)]
@@ -46,5 +75,17 @@ mod tests {
             let ratio = mean / half_width_of_values(values, looks).unwrap();
             assert!((0.85..1.15).contains(&ratio), "{values}: {ratio}");
         }
+    }
+
+    /// Six values of duets, by hand: Student's t for 5 degrees of freedom at 0.6 % is 4.6; √6 is 2.45.
+    #[test]
+    fn what_is_expected_depends_on_the_work_and_the_number_of_values() {
+        let of = |design, writes, figure, pairs, values| expected_half_width((design, writes), figure, pairs, values);
+        let cpu_time = of(Design::Auto, false, VerdictFigure::CpuTime, 1, 6).unwrap();
+        assert!((cpu_time - 0.013 * 4.6 / 2.45).abs() < 0.0005, "{cpu_time}");
+        assert!(of(Design::Auto, false, VerdictFigure::CpuTime, 3, 6).unwrap() > cpu_time);
+        assert!(of(Design::Slices, true, VerdictFigure::Throughput, 1, 6).unwrap() > 4.0 * cpu_time);
+        assert_eq!(of(Design::Slices, false, VerdictFigure::Throughput, 1, 2), None);
+        assert_eq!(of(Design::Turns, false, VerdictFigure::Throughput, 1, 30), None);
     }
 }

@@ -24,7 +24,7 @@ pub use crossing::Round;
 pub use difference::{Counterparts, counterparts, counterparts_of_folders, decide_difference};
 pub use enough::{Decision, Goal, OpenPair, Question, VerdictFigure, enough};
 pub use family::{compare, compare_family};
-pub use forecast::half_width_of_values;
+pub use forecast::{expected_half_width, half_width_of_values};
 pub use level::{Looks, MOST_LOOKS};
 pub use pairing::{have_cpu_time, judged, measured, paired, paired_by};
 pub use rivals::{MeasuredCell, Pairing, RivalRank, Rivals, RivalsVerdicts};

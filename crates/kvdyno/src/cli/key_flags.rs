@@ -208,6 +208,15 @@ fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>
     KeyFlags { given: given.iter().cloned().chain(defaults).collect() }
 }
 
+/// The experiment with runs that are so short that its budget has time for many repeats, if nobody gave their duration.
+fn shortened(mut experiment: Experiment, given: &GivenKeys) -> Result<Experiment, FileError> {
+    let is_given = |key: RunKey| given.iter().any(|(other, _)| other.path == key.into());
+    let budget = experiment.lab.budget.filter(|_| experiment.lab.repeat.is_auto() && !is_given(RunKey::Duration));
+    let warmup_is_given = is_given(RunKey::Warmup);
+    budget.map_or(Ok(()), |budget| shorten_for_repeats(&mut experiment, budget.0, warmup_is_given))?;
+    Ok(experiment)
+}
+
 impl KeyFlags {
     /// An experiment on `engines` with the keys that were given, the defaults of `kvdyno compare` for the rest, and a
     /// `[[run]]` for each workload.
@@ -220,12 +229,7 @@ impl KeyFlags {
         if !self.given.iter().any(|(key, _)| key.section == "run") && self.leaves_no_records() {
             all.given.retain(|(key, _)| key.section != "run");
         }
-        let mut experiment = all.experiment_as_given(engines)?;
-        let is_given = |key: RunKey| self.text_of(key.into()).is_some();
-        let budget = experiment.lab.budget.filter(|_| experiment.lab.repeat.is_auto() && !is_given(RunKey::Duration));
-        let warmup_is_given = is_given(RunKey::Warmup);
-        budget.map_or(Ok(()), |budget| shorten_for_repeats(&mut experiment, budget.0, warmup_is_given))?;
-        Ok(experiment)
+        shortened(all.experiment_as_given(engines)?, &self.given)
     }
 
     fn experiment_as_given(&self, engines: &[String]) -> Result<Experiment, FileError> {
@@ -291,7 +295,7 @@ impl DiffFlags {
     /// # Errors
     /// If a value cannot be.
     pub fn experiment(&self, setups: &[String]) -> Result<Experiment, FileError> {
-        completed(&self.given, default_of_diff).experiment_as_given(setups)
+        shortened(completed(&self.given, default_of_diff).experiment_as_given(setups)?, &self.given)
     }
 
     /// The least difference that matters, if it was given.
@@ -391,6 +395,14 @@ mod tests {
             let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
             DiffFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap()
         };
+        let run = |words: &[&str]| {
+            let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
+            let setups = ["lmdb", "lmdb@new"].map(str::to_owned);
+            let experiment = DiffFlags::from_arg_matches(&matches).unwrap().experiment(&setups).unwrap();
+            experiment.run[0].duration.unwrap().0.as_millis()
+        };
+        assert_eq!(["15s", "30s", "3m"].map(|budget| run(&["--budget", budget])), [100, 140, 200]);
+        assert_eq!(run(&["--budget", "15s", "--duration", "300ms"]), 300);
         let usual = experiment(&["--detect", "1%", "--workload", "readseq,overwritesome"]);
         assert!(usual.lab.repeat.is_auto() && usual.lab.detect.0 == 0.01 && usual.name == "diff");
         assert_eq!(experiment(&["--mix", "get 100"]).run[0].workload, WorkloadName::Mix);

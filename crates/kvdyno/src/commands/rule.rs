@@ -1,8 +1,12 @@
 //! When the results of a run are enough.
 
 use kvdyno_analysis::interfered_runs;
-use kvdyno_analysis::verdicts::{Decision, Goal, Question, RunDecision, decide, decide_difference};
+use kvdyno_analysis::verdicts::{
+    Decision, Goal, Looks, Question, RunDecision, decide, decide_difference, expected_half_width,
+};
 use kvdyno_experiment::Experiment;
+use kvdyno_model::text::counted;
+use kvdyno_plan::AffordableRepeats;
 use kvdyno_results::{TrialKey, TrialResult};
 use kvdyno_run::{Look, OpenStep, StoppingRule};
 
@@ -26,16 +30,35 @@ impl StoppingRule for ComparisonsDecide<'_> {
 
     fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String> {
         let (now, then) = self.decide(results).widest_open(growth)?;
-        let percent = |half: f64| match 100.0 * half.exp_m1() {
-            percent if percent < 10.0 => format!("± {percent:.1} %"),
-            percent => format!("± {percent:.0} %"),
-        };
         let (now, then, budget) = (percent(now), percent(then), self.experiment.lab.budget?);
         Some(format!("the least certain ratio is known to {now}; at the end of {budget} it will be to about {then}"))
     }
 }
 
+/// Half of an interval of a logarithm, as a part of the figure.
+fn percent(half: f64) -> String {
+    match 100.0 * half.exp_m1() {
+        percent if percent < 10.0 => format!("± {percent:.1} %"),
+        percent => format!("± {percent:.0} %"),
+    }
+}
+
 impl ComparisonsDecide<'_> {
+    /// The width of intervals to be expected at the end of the budget, in words for people, before anything is
+    /// measured. Absent without a budget, or where nothing can be said of it.
+    pub fn forecast(&self, affordable: AffordableRepeats) -> Option<String> {
+        let lab = &self.experiment.lab;
+        let (budget, setups) = (lab.budget?, affordable.setups);
+        let pairs = if lab.question == Question::Difference { setups * (setups - 1) / 2 } else { setups - 1 };
+        let about = format!("in {budget} about {}", counted(affordable.repeats, "repeat"));
+        let work = (affordable.design, affordable.writes);
+        Some(match expected_half_width(work, lab.figure, pairs, affordable.values()) {
+            Some(half) => format!("{about}, which usually tell ratios of {} to {}", lab.figure.name(), percent(half)),
+            None if affordable.values() < Looks::AfterEach.fewest() => format!("{about}: too few for an interval"),
+            None => about,
+        })
+    }
+
     fn decide(&self, results: &[&TrialResult]) -> RunDecision {
         let lab = &self.experiment.lab;
         let precision = lab.precision.map(|precision| precision.0);

@@ -12,7 +12,7 @@ use kvdyno_environment::random_bits;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::text::of_the_rest;
 use kvdyno_model::{FilePath, TimeSpan};
-use kvdyno_plan::{Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
+use kvdyno_plan::{AffordableRepeats, Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
 use kvdyno_report::{Format, Tables};
 use kvdyno_results::SavedPlan;
 use kvdyno_results::files;
@@ -208,7 +208,7 @@ pub fn measure(
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if dry_run {
-        tell(Extent::of(&checked));
+        tell(size(&checked));
         return print(&text).map(|()| None);
     }
     let folder = out_folder(&checked.experiment, out)?;
@@ -346,6 +346,14 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
     FolderLock::acquire(results.root()).map_err(|error| Error::Input(error.to_string()))
 }
 
+/// The size of a checked experiment, and what its budget will probably tell, in a line.
+fn size(checked: &Checked) -> String {
+    let rule = ComparisonsDecide { experiment: &checked.experiment };
+    let forecast = AffordableRepeats::of(checked).and_then(|affordable| rule.forecast(affordable));
+    let forecast = forecast.map(|words| format!("; {words}")).unwrap_or_default();
+    format!("{}{forecast}", Extent::of(checked))
+}
+
 /// Runs what is left of the plan. `note`: what each result must say of this program.
 fn run_rest(
     checked: &Checked,
@@ -373,7 +381,7 @@ fn run_rest(
         watchers.note(&format!("left out: {}: {}", one.what(), one.reason));
     }
     program.note.iter().for_each(|note| watchers.note(note));
-    watchers.note(&Extent::of(checked).to_string());
+    watchers.note(&size(checked));
     let rule = ComparisonsDecide { experiment: &checked.experiment };
     let summary = kvdyno_run::run(checked, &results, run, &program, &rule, &stop, &mut watchers);
     watchers.finish();

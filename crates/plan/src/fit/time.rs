@@ -36,6 +36,10 @@ pub(super) fn run_time(
 
 /// The shortest run of a comparison that has to end in a budget.
 const SHORTEST_COMPARED: Duration = Duration::from_millis(200);
+/// The same of duets. Each of the two has slices of this length to itself, and works twice as long beside the other.
+const SHORTEST_DUET: Duration = Duration::from_millis(100);
+/// Duets that are wanted for each repeat of other designs: setups that cross over give a value in two.
+const DUETS_OF_A_VALUE: u32 = 2;
 /// The warm-up of such a run as a part of its duration.
 const WARMUP_OF_COMPARED: f64 = 0.2;
 
@@ -54,7 +58,12 @@ pub fn shorten_for_repeats(
     let plan = Plan::of(&variants);
     let first = plan.trials.iter().filter(|trial| trial.key.repeat == 1 && trial.key.phase == Phase::Run);
     let runs: u32 = first.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
-    let each = budget.mul_f64(RUN_SHARE) / (runs.max(1) * REPEATS_OF_AUTO);
+    let are_duets = variants.iter().all(|variant| times_measured(&variant.experiment) > 1);
+    let (shortest, repeats) = match are_duets {
+        true => (SHORTEST_DUET, DUETS_OF_A_VALUE * REPEATS_OF_AUTO),
+        false => (SHORTEST_COMPARED, REPEATS_OF_AUTO),
+    };
+    let each = budget.mul_f64(RUN_SHARE) / (runs.max(1) * repeats);
     let whole_ms = |time: Duration| Duration::from_millis(time.as_millis() as u64);
     for run in &mut experiment.run {
         let Some(duration) = &mut run.duration else { continue };
@@ -63,7 +72,7 @@ pub fn shorten_for_repeats(
             false => each.div_f64(1.0 + WARMUP_OF_COMPARED),
         };
         let period = run.arrival.and_then(Arrival::period).unwrap_or_default();
-        duration.0 = duration.0.min(whole_ms(most.max(SHORTEST_COMPARED).max(period)));
+        duration.0 = duration.0.min(whole_ms(most.max(shortest).max(period)));
         if !warmup_is_given {
             run.warmup.0 = run.warmup.0.min(whole_ms(duration.0.mul_f64(WARMUP_OF_COMPARED)));
         }

@@ -1,6 +1,6 @@
 //! Time: what a run has taken, and which steps of a repeat are worth what is left.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use kvdyno_environment::process_age;
@@ -51,6 +51,27 @@ fn own_time(result: &TrialResult) -> Duration {
     Duration::try_from_secs_f64(result.os.wall_s / (1 + beside) as f64).unwrap_or_default()
 }
 
+/// The overhead of a repeat without loads, while none of those was over.
+const USUAL: f64 = 1.3;
+
+/// The time of repeats in which nothing was loaded over that of their trials: the middle one. A load has the time of
+/// its audit and of its copies, which such a repeat does not take again.
+fn overhead_without_loads(results: &[&TrialResult]) -> Option<f64> {
+    let mut repeats: BTreeMap<u32, Vec<&TrialResult>> = BTreeMap::new();
+    results.iter().for_each(|result| repeats.entry(result.trial.repeat).or_default().push(result));
+    let begun = |trials: &[&TrialResult]| trials.iter().map(|result| result.started).min();
+    let overhead = |trials: &[&TrialResult], next: &[&TrialResult]| {
+        let own: Duration = trials.iter().map(|result| own_time(result)).sum();
+        let took = begun(next)?.duration_since(begun(trials)?).as_secs_f64();
+        let is_bare = trials.iter().all(|result| result.trial.phase == Phase::Run);
+        (is_bare && !own.is_zero()).then(|| (took / own.as_secs_f64()).max(1.0))
+    };
+    let pairs = repeats.values().zip(repeats.values().skip(1));
+    let mut overheads: Vec<f64> = pairs.filter_map(|(trials, next)| overhead(trials, next)).collect();
+    overheads.sort_by(f64::total_cmp);
+    overheads.get(overheads.len() / 2).copied()
+}
+
 /// The cost of a repeat of each step, and of the loads of each variant.
 pub(super) struct StepCosts {
     steps: HashMap<WorkKey, Duration>,
@@ -60,8 +81,8 @@ pub(super) struct StepCosts {
 }
 
 impl StepCosts {
-    /// The costs of steps, from their results so far.
-    pub(super) fn of(results: &[&TrialResult], spent: Duration) -> StepCosts {
+    /// The costs of steps in a repeat, which loads or not, from their results so far.
+    pub(super) fn of(results: &[&TrialResult], spent: Duration, loads_again: bool) -> StepCosts {
         let (mut steps, mut loads) = (HashMap::new(), HashMap::new());
         for result in results {
             let repeat = result.trial.repeat;
@@ -74,7 +95,11 @@ impl StepCosts {
         }
         let repeats = results.iter().map(|result| result.trial.repeat).collect::<HashSet<_>>().len().max(1) as u32;
         let own: Duration = results.iter().map(|result| own_time(result)).sum();
-        let overhead = (spent.as_secs_f64() / own.as_secs_f64().max(1e-3)).max(1.0);
+        let of_all = (spent.as_secs_f64() / own.as_secs_f64().max(1e-3)).max(1.0);
+        if !loads_again {
+            loads.clear();
+        }
+        let overhead = if loads_again { of_all } else { overhead_without_loads(results).unwrap_or(of_all.min(USUAL)) };
         StepCosts {
             steps: steps.into_iter().map(|(step, (sum, of))| (step, sum / of.len().max(1) as u32)).collect(),
             // Loads that are copied are not done in each repeat.

@@ -271,3 +271,33 @@ fn counts_of_readers_are_steps_of_their_own() {
     let steps: HashSet<WorkKey> = plan.trials.iter().map(|trial| WorkKey::from(&trial.key)).collect();
     assert_eq!(steps.len(), 5);
 }
+
+/// Two loads of 4 s and six runs of a second. The first repeat took 20 s, with its audits and copies. Later ones load
+/// nothing, and take a second more for each run.
+#[test]
+fn a_repeat_without_loads_costs_neither_loads_nor_copies() {
+    let (experiment, _) = (experiment(Repeat::times(3)), ());
+    let plan = Plan::of(&experiment.variants().unwrap());
+    let at = |second: i64| jiff::Timestamp::from_second(second).unwrap();
+    let of_repeat = |repeat: u32, begins: i64| -> Vec<TrialResult> {
+        let trials = plan.trials.iter().filter(|trial| trial.key.repeat == repeat);
+        let does = |trial: &&PlannedTrial| repeat == 1 || trial.key.phase == Phase::Run;
+        let timed = |trial: &PlannedTrial| {
+            let wall_s = if trial.key.phase == Phase::Load { 4.0 } else { 1.0 };
+            TrialResult { started: at(begins), ..result(&trial.key, wall_s) }
+        };
+        trials.filter(does).map(timed).collect()
+    };
+    let cost = |results: &[TrialResult], loads_again: bool| {
+        let results: Vec<&TrialResult> = results.iter().collect();
+        let costs = StepCosts::of(&results, Duration::from_secs(20), loads_again);
+        let runs = results.iter().filter(|result| result.trial.phase == Phase::Run);
+        let steps: HashSet<WorkKey> = runs.map(|result| WorkKey::from(*result)).collect();
+        costs.of_steps(&steps).as_secs_f64() / 6.0
+    };
+    let first = of_repeat(1, 0);
+    assert!(cost(&first, true) > 2.0 * cost(&first, false));
+    assert!((cost(&first, false) - 1.3).abs() < 1e-6, "what is usual");
+    let later = [of_repeat(2, 20), of_repeat(3, 32)].concat();
+    assert!((cost(&[first, later].concat(), false) - 2.0).abs() < 1e-6, "two seconds each");
+}

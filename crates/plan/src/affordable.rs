@@ -1,0 +1,72 @@
+//! The repeats that a budget has time for, before anything is measured.
+
+use std::time::Duration;
+
+use kvdyno_model::Design;
+use kvdyno_results::Phase;
+
+use crate::check::Checked;
+use crate::design::times_measured;
+use crate::plan::PlannedTrial;
+
+/// Rate at which engines load by batches on a machine of today, on average, records/s: for this estimate alone.
+const LOADED_PER_S: f64 = 500e3;
+/// The time of a trial beside its work, of a worker's start, opening, looking and closing, where trials run together.
+const OVERHEAD: Duration = Duration::from_millis(150);
+/// The time before the first trial and after the last.
+const ENDS: Duration = Duration::from_secs(1);
+
+/// The repeats that a budget has time for, and their use for a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AffordableRepeats {
+    /// Their number, about.
+    pub repeats: u32,
+    /// Repeats that make one independent value: as many as setups that cross over, else one.
+    pub of_a_value: u32,
+    /// The design of the runs that come out least precisely; `auto` for probable duets.
+    pub design: Design,
+    /// Whether clients write.
+    pub writes: bool,
+    /// Setups that are compared.
+    pub setups: usize,
+}
+
+impl AffordableRepeats {
+    /// Of an experiment whose results decide how often it is repeated. Absent without a budget, with variants, where
+    /// nothing is to be compared, or where runs take as long as their operations do.
+    pub fn of(checked: &Checked) -> Option<AffordableRepeats> {
+        let lab = &checked.experiment.lab;
+        let budget = lab.budget.filter(|_| lab.repeat.is_auto())?.0;
+        let [one] = &checked.variants[..] else { return None };
+        let setups = one.setups.len();
+        let design = checked.designs.iter().copied().max_by_key(|design| precision(*design)).filter(|_| setups > 1)?;
+        let factor = times_measured(&one.variant.experiment);
+        let time = |trial: &PlannedTrial| match trial.key.phase {
+            Phase::Load => Some(Duration::from_secs_f64(trial.workload.records_stored() as f64 / LOADED_PER_S)),
+            Phase::Run => Some(trial.planned_time()? * factor),
+        };
+        let times: Option<Vec<Duration>> = checked.plan.ordered().map(|trial| Some(time(trial)? + OVERHEAD)).collect();
+        let all: Duration = times?.iter().sum();
+        let each = all.as_secs_f64() / f64::from(lab.repeat.most());
+        let repeats = (budget.saturating_sub(ENDS).as_secs_f64() / each) as u32;
+        let crosses = checked.plan.ordered().any(|trial| trial.copied && trial.copy > 0);
+        let of_a_value = if crosses { setups as u32 } else { 1 };
+        let runs = checked.plan.ordered().filter(|trial| trial.key.phase == Phase::Run);
+        let writes = runs.map(|trial| trial.key.writers).max().unwrap_or(0) > 0;
+        Some(AffordableRepeats { repeats: repeats.min(lab.repeat.most()), of_a_value, design, writes, setups })
+    }
+
+    /// The independent values that these repeats make.
+    pub fn values(&self) -> usize {
+        (self.repeats / self.of_a_value) as usize
+    }
+}
+
+/// The order of designs, the most precise first.
+fn precision(design: Design) -> u8 {
+    match design {
+        Design::Duet | Design::Auto => 0,
+        Design::Slices => 1,
+        Design::Turns => 2,
+    }
+}
