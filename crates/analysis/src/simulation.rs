@@ -118,18 +118,18 @@ pub fn simulated_comparisons() -> Vec<SimulatedComparison> {
     all
 }
 
-/// The share of series of independent normal values in which at least one interval, from the third value on, misses
-/// their mean, if each interval alone does so with the probability `at_one`. It does not depend on the mean and the
+/// The share of series of independent normal values in which at least one interval, from the third value to the
+/// `most`th, misses their mean, if each interval alone does so with the probability `at_one`. It does not depend on the mean and the
 /// spread.
-pub fn miss_over_looks(at_one: f64, series: usize, seed: u64) -> f64 {
+pub fn miss_over_looks(at_one: f64, most: usize, series: usize, seed: u64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut missed = 0usize;
-    let mut values = Vec::with_capacity(MOST_LOOKS);
+    let mut values = Vec::with_capacity(most);
     let misses = |values: &[f64]| TrimmedMean::of(values).is_some_and(|middle| middle.chance(middle.value) < at_one);
     for _ in 0..series {
         values.clear();
-        values.extend((0..MOST_LOOKS).map(|_| normal(&mut random)));
-        missed += usize::from((Looks::AfterEach.fewest()..=MOST_LOOKS).any(|count| misses(&values[..count])));
+        values.extend((0..most).map(|_| normal(&mut random)));
+        missed += usize::from((Looks::AfterEach.fewest()..=most).any(|count| misses(&values[..count])));
     }
     missed as f64 / series.max(1) as f64
 }
@@ -264,6 +264,7 @@ impl SimulatedMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdicts::FEW_LOOKS;
 
     #[test]
     fn the_same_seed_gives_the_same_outcome() {
@@ -287,9 +288,11 @@ mod tests {
 
     #[test]
     fn over_all_looks_intervals_miss_as_often_as_they_say() {
-        for (whole, tolerance) in [(0.05, 0.008), (0.01, 0.004)] {
-            let missed = miss_over_looks(Looks::AfterEach.at_one(whole), 6000, 7);
-            assert!((missed - whole).abs() < tolerance, "{missed} of {whole}");
+        for (looks, most) in [(Looks::AfterEach, MOST_LOOKS), (Looks::AfterEachOfTen, FEW_LOOKS)] {
+            for (whole, tolerance) in [(0.05, 0.008), (0.01, 0.004)] {
+                let missed = miss_over_looks(looks.at_one(whole), most, 6000, 7);
+                assert!((missed - whole).abs() < tolerance, "{missed} of {whole}, {looks:?}");
+            }
         }
     }
 

@@ -196,6 +196,7 @@ fn lacking(shares: &[OfShare]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kvdyno_analysis::verdicts::Looks;
     use kvdyno_results::{
         ClientKind, CpuAccount, CpuFacts, EngineFacts, Interference, Latency, OpKind, Operations, Setting,
         TrialOutcome, Window, WorkloadFacts,
@@ -258,7 +259,8 @@ mod tests {
     fn shares() -> Vec<(u32, Vec<BusyRepeat>)> {
         let results: Vec<TrialResult> =
             (1..=REPEATS).flat_map(|repeat| [run("A", repeat, 1e6, 3.96), run("B", repeat, 0.98e6, 3.9)]).collect();
-        let one = DiffTry { results, setups: ["A", "B"].map(str::to_owned).to_vec(), wall_s: 20.0 };
+        let one =
+            DiffTry { results, setups: ["A", "B"].map(str::to_owned).to_vec(), looks: Looks::AfterEach, wall_s: 20.0 };
         SHARES.map(|share| (share, (1..=REPEATS).map(|repeat| BusyRepeat::of(&one, repeat)).collect())).into()
     }
 

@@ -2,8 +2,8 @@
 
 use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::simulation::SimulatedCoverage;
-use kvdyno_analysis::verdicts::{Aspect, Comparison, Looks, Terms, VerdictFigure, compare, judged, paired};
-use kvdyno_results::{Phase, TrialResult};
+use kvdyno_analysis::verdicts::{Aspect, Comparison, Terms, VerdictFigure, compare, judged, paired};
+use kvdyno_results::Phase;
 
 use crate::tries::DiffTry;
 
@@ -22,7 +22,7 @@ pub struct PairTry {
 impl PairTry {
     /// Of a diff by a figure, the least difference that matters being `detect`.
     pub fn of(one: &DiffTry, figure: VerdictFigure, detect: f64) -> PairTry {
-        PairTry { comparison: compared(&one.results, &one.setups, figure, detect), wall_s: one.wall_s }
+        PairTry { comparison: compared(one, figure, &Terms { detect, looks: one.looks }), wall_s: one.wall_s }
     }
 
     /// Half of the interval of the ratio, of 1; absent without an interval.
@@ -42,16 +42,16 @@ pub fn counted(hits: usize, tries: usize) -> String {
 }
 
 /// The comparison of the second of two setups with the first.
-fn compared(results: &[TrialResult], setups: &[String], figure: VerdictFigure, detect: f64) -> Option<Comparison> {
-    let cells = cells_of_results(results);
+fn compared(one: &DiffTry, figure: VerdictFigure, terms: &Terms) -> Option<Comparison> {
+    let cells = cells_of_results(&one.results);
     let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
-    let [before, after] = setups else { return None };
+    let [before, after] = &one.setups[..] else { return None };
     let (before, after) = (run(before)?, run(after)?);
     let compared = match figure {
         VerdictFigure::Throughput => *judged(&[before, after]).first()?,
         VerdictFigure::CpuTime => Aspect::CpuTime,
     };
-    Some(compare(&paired(after, before, compared), &Terms { detect, looks: Looks::AfterEach }))
+    Some(compare(&paired(after, before, compared), terms))
 }
 
 /// The most of `tries` that miss 95 times in 100 if each misses with the probability `chance`: a binomial quantile.

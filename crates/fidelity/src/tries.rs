@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use kvdyno_analysis::verdicts::Looks;
 use kvdyno_model::{KeyValue, TimeSpan};
 use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
@@ -78,9 +79,11 @@ impl Tries {
         let wall_s = fs::read_to_string(folder.join(WALL))?.trim().parse().map_err(io::Error::other)?;
         let folder = ResultsFolder::open(&folder).map_err(io::Error::other)?;
         let plan = folder.plan().map_err(io::Error::other)?;
+        let looks = Looks::of_values(plan.as_ref().and_then(|plan| plan.most_values));
         let engines = plan.as_ref().and_then(|plan| plan.experiment.get("engines")?.as_array());
         let names = engines.into_iter().flatten().filter_map(|engine| engine.as_str().map(str::to_owned));
-        Ok(Some(DiffTry { setups: names.collect(), results: folder.results().map_err(io::Error::other)?, wall_s }))
+        let results = folder.results().map_err(io::Error::other)?;
+        Ok(Some(DiffTry { setups: names.collect(), results, looks, wall_s }))
     }
 
     /// A figure that this program works out, as it was kept or anew.
@@ -220,6 +223,8 @@ pub struct DiffTry {
     pub results: Vec<TrialResult>,
     /// Their names, the one before the change first.
     pub setups: Vec<String>,
+    /// How often intervals were looked at.
+    pub looks: Looks,
     /// Wall time of the whole command, in seconds.
     pub wall_s: f64,
 }

@@ -32,6 +32,7 @@ pub(crate) struct Contents {
     missing: Vec<TrialKey>,
     spent_s: Option<f64>,
     has_later_budget: bool,
+    most_values: Option<u32>,
 }
 
 /// Everything that a report is made of.
@@ -60,6 +61,8 @@ pub(crate) struct Study<'a> {
     pub(crate) spent_s: Option<f64>,
     /// Whether a later command gave it another time limit.
     pub(crate) has_later_budget: bool,
+    /// The most values of a comparison that count, where its budget had no time for more.
+    pub(crate) most_values: Option<u32>,
     cells: Vec<StudyCell<'a>>,
 }
 
@@ -104,6 +107,7 @@ impl Contents {
         let missing = planned.filter(|trial| !ended.contains(trial)).collect();
         let spent_s = plan.as_ref().map(|plan| plan.spent.seconds).filter(|seconds| *seconds > 0.0);
         let has_later_budget = plan.as_ref().is_some_and(|plan| plan.budget.is_some());
+        let most_values = plan.as_ref().and_then(|plan| plan.most_values);
         let experiment_text = folder.experiment_text()?;
         let folder = folder.clone();
         Ok(Contents {
@@ -117,6 +121,7 @@ impl Contents {
             missing,
             spent_s,
             has_later_budget,
+            most_values,
         })
     }
 
@@ -134,6 +139,7 @@ impl Contents {
             missing: Vec::new(),
             spent_s: None,
             has_later_budget: false,
+            most_values: None,
         }
     }
 }
@@ -168,6 +174,7 @@ impl<'a> Study<'a> {
             folder: contents.folder.root(),
             spent_s: contents.spent_s,
             has_later_budget: contents.has_later_budget,
+            most_values: contents.most_values,
             cells: cells.into_iter().zip(labels).map(cell).collect(),
         })
     }

@@ -21,6 +21,10 @@ pub struct SavedPlan {
     /// results decide how many there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordered: Option<u32>,
+    /// The most values of a comparison that count where the results decide how many repeats there are: the budget has
+    /// no time for more. Absent for as many as a run can have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_values: Option<u32>,
     /// The repeats so far that were done again because of interference, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Vec<Repeated>,
@@ -80,12 +84,12 @@ impl SavedPlan {
     pub fn new(experiment: Value, trials: Vec<TrialKey>, ordered: Option<u32>) -> SavedPlan {
         let (repeated, skipped) = (Vec::new(), Vec::new());
         let (spent, budget) = (Spent::default(), None);
-        SavedPlan { experiment, trials, enough: None, ordered, repeated, skipped, spent, budget }
+        SavedPlan { experiment, trials, enough: None, ordered, most_values: None, repeated, skipped, spent, budget }
     }
 
-    /// Gives it another time limit, so that it goes on if it ended for want of time.
+    /// Gives it another time limit, so that it goes on if it ended for want of time, with as many values as there can be.
     pub fn lengthen(&mut self, budget: TimeSpan<1>) {
-        (self.budget, self.enough) = (Some(budget), None);
+        (self.budget, self.enough, self.most_values) = (Some(budget), None, None);
     }
 
     /// The changes in another state of the experiment, a clause for each key: `data.records was 5 and is 6`.

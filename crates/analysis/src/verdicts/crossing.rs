@@ -57,7 +57,9 @@ impl PairedRatios {
         let merged: Vec<PairedRatio> = rounds.values().map(|ratios| mean(ratios)).collect();
         let in_rounds: usize = rounds.values().map(Vec::len).sum();
         let ratios = match looks {
-            Looks::AfterEach if merged.is_empty() => self.ratios.iter().take(1).copied().collect(),
+            Looks::AfterEach | Looks::AfterEachOfTen if merged.is_empty() => {
+                self.ratios.iter().take(1).copied().collect()
+            }
             Looks::Once if merged.len() < looks.fewest() || in_rounds < self.ratios.len() => self.ratios.clone(),
             _ => merged,
         };

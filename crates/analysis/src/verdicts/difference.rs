@@ -9,7 +9,6 @@ use kvdyno_results::{ClientKind, Phase, TrialResult};
 
 use super::enough::{Decision, Goal, OpenPair};
 use super::family::compare_family;
-use super::level::Looks;
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
 use super::verdict::{Aspect, Terms};
@@ -64,7 +63,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let pairs: Vec<(Counterparts<'_, '_>, Aspect)> =
         counterparts.iter().flat_map(|pair| aspects(pair).into_iter().map(|compared| (*pair, compared))).collect();
     let ratios: Vec<_> = pairs.iter().map(|((before, after), compared)| paired(after, before, *compared)).collect();
-    let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
+    let terms = Terms { detect: goal.detect, looks: goal.looks };
     let comparisons = compare_family(&ratios, &terms);
     let open = |(rivals, comparison): (usize, &super::Comparison)| {
         let (half_width, unsure, values) = (comparison.half_width(), comparison.unsure, comparison.values);
@@ -73,7 +72,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();
     let is_precise = |precision: f64| {
         let is_known = |cell: &Cell<'_>, compared: Aspect| {
-            let half = measured(cell, compared).half_width(Looks::AfterEach);
+            let half = measured(cell, compared).half_width(goal.looks);
             half.is_some_and(|half| half <= precision)
         };
         pairs.iter().all(|((before, after), compared)| is_known(before, *compared) && is_known(after, *compared))
@@ -86,17 +85,23 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
         decided: comparisons.iter().filter(|comparison| comparison.verdict.is_decided()).count(),
         open,
     };
-    RunDecision { decision, steps }
+    RunDecision { decision, steps, looks: goal.looks }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::level::Looks;
     use super::*;
     use crate::testing::result;
     use crate::verdicts::{Question, VerdictFigure};
 
-    const GOAL: Goal =
-        Goal { question: Question::Difference, figure: VerdictFigure::Throughput, detect: 0.03, precision: None };
+    const GOAL: Goal = Goal {
+        question: Question::Difference,
+        figure: VerdictFigure::Throughput,
+        detect: 0.03,
+        precision: None,
+        looks: Looks::AfterEach,
+    };
 
     fn trials(repeats: u32, after: f64) -> Vec<TrialResult> {
         let of = |repeat: u32| {

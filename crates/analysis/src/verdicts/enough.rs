@@ -21,12 +21,14 @@ pub struct Goal {
     pub detect: f64,
     /// Half of each cell's interval over its value, at which no more is wanted; absent if only pairs decide.
     pub precision: Option<f64>,
+    /// How often intervals are looked at: after each of some values.
+    pub looks: Looks,
 }
 
 impl Default for Goal {
     fn default() -> Self {
         let (question, figure) = (Question::default(), VerdictFigure::default());
-        Goal { question, figure, detect: DETECT, precision: None }
+        Goal { question, figure, detect: DETECT, precision: None, looks: Looks::AfterEach }
     }
 }
 
@@ -73,17 +75,16 @@ pub struct OpenPair {
 
 /// Whether the results so far are enough. They are if every pair that matters is decided or cannot be decided by more
 /// repeats, if each cell is as precise as requested, or if there were as many looks as intervals allow for. The
-/// decision depends on the results alone, so that a resumed run decides as before. Call it after each repeat; its
-/// intervals are those of [`Looks::AfterEach`].
+/// decision depends on the results alone, so that a resumed run decides as before. Call it after each repeat.
 pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
-    let terms = Terms { detect: goal.detect, looks: Looks::AfterEach };
+    let terms = Terms { detect: goal.detect, looks: goal.looks };
     let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
     for (index, rivals) in all.iter().enumerate() {
         for pairing in rivals.verdicts(goal.question, &terms).that_answer(goal.question) {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());
-            if comparison.is_open() {
+            if comparison.is_open() && goal.looks.most().is_none_or(|most| comparison.values < most) {
                 let half_width = comparison.half_width();
                 let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
                 open.push(OpenPair { rivals: index, one, other, unsure, half_width, values: comparison.values });
@@ -97,7 +98,7 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
 fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
     let Some(precision) = goal.precision else { return false };
     let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(|cell| !cell.figures.is_empty());
-    cells.all(|cell| cell.half_width(Looks::AfterEach).is_some_and(|half| half <= precision))
+    cells.all(|cell| cell.half_width(goal.looks).is_some_and(|half| half <= precision))
 }
 
 #[cfg(test)]
@@ -106,8 +107,13 @@ mod tests {
     use super::super::rivals::MeasuredCell;
     use super::*;
 
-    const GOAL: Goal =
-        Goal { question: Question::Ranking, figure: VerdictFigure::Throughput, detect: 0.03, precision: None };
+    const GOAL: Goal = Goal {
+        question: Question::Ranking,
+        figure: VerdictFigure::Throughput,
+        detect: 0.03,
+        precision: None,
+        looks: Looks::AfterEach,
+    };
 
     /// Setups with these figures, and a little up and down from repeat to repeat.
     fn rivals(figures: &[f64], repeats: u32, noise: f64) -> Rivals {

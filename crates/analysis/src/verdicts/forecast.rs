@@ -2,20 +2,20 @@
 
 use kvdyno_model::{Design, VerdictFigure};
 
-use super::level::{Looks, MOST_LOOKS};
+use super::level::Looks;
 use super::trimmed::{freedom, quantile};
 use super::verdict::MISS;
 
 /// Half of the interval of a mean log ratio over the standard deviation of one value, after so many independent ones.
 /// Outliers that are left out make it slightly wider. Absent for fewer values than an interval takes; with a look after
-/// each, more than [`MOST_LOOKS`] count nothing.
+/// each, more than the looks count nothing.
 pub fn half_width_of_values(values: usize, looks: Looks) -> Option<f64> {
     half_width_of_one_of(1, values, looks)
 }
 
 /// The same of the surest of several pairs.
 fn half_width_of_one_of(pairs: usize, values: usize, looks: Looks) -> Option<f64> {
-    let values = if looks == Looks::AfterEach { values.min(MOST_LOOKS) } else { values };
+    let values = looks.most().map_or(values, |most| values.min(most));
     let miss = looks.at_one(MISS / pairs.max(1) as f64);
     (values >= looks.fewest()).then(|| quantile(freedom(values), miss) / (values as f64).sqrt())
 }
@@ -23,8 +23,13 @@ fn half_width_of_one_of(pairs: usize, values: usize, looks: Looks) -> Option<f64
 /// Half of the interval of a ratio's logarithm that is to be expected before anything was measured: of one of `pairs`
 /// pairs, after `values` values with a look after each. Absent for too few values, and where nothing is known of the
 /// spread.
-pub fn expected_half_width(work: (Design, bool), figure: VerdictFigure, pairs: usize, values: usize) -> Option<f64> {
-    Some(typical_spread(work, figure)? * half_width_of_one_of(pairs, values, Looks::AfterEach)?)
+pub fn expected_half_width(
+    work: (Design, bool),
+    figure: VerdictFigure,
+    pairs: usize,
+    (values, looks): (usize, Looks),
+) -> Option<f64> {
+    Some(typical_spread(work, figure)? * half_width_of_one_of(pairs, values, looks)?)
 }
 
 /// The standard deviation of one value, the logarithm of a ratio, in runs of 0.1 to 0.3 s on an idle virtual machine of
@@ -46,6 +51,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
 
+    use super::super::level::MOST_LOOKS;
     use super::super::trimmed::TrimmedMean;
     use super::*;
     use crate::random::normal;
@@ -80,7 +86,9 @@ mod tests {
     /// Six values of duets, by hand: Student's t for 5 degrees of freedom at 0.6 % is 4.6; √6 is 2.45.
     #[test]
     fn what_is_expected_depends_on_the_work_and_the_number_of_values() {
-        let of = |design, writes, figure, pairs, values| expected_half_width((design, writes), figure, pairs, values);
+        let of = |design, writes, figure, pairs, values| {
+            expected_half_width((design, writes), figure, pairs, (values, Looks::AfterEach))
+        };
         let cpu_time = of(Design::Auto, false, VerdictFigure::CpuTime, 1, 6).unwrap();
         assert!((cpu_time - 0.013 * 4.6 / 2.45).abs() < 0.0005, "{cpu_time}");
         assert!(of(Design::Auto, false, VerdictFigure::CpuTime, 3, 6).unwrap() > cpu_time);

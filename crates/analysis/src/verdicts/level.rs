@@ -18,24 +18,58 @@ use serde::Serialize;
 pub enum Looks {
     /// Once, after a number of repeats that was set beforehand.
     Once,
-    /// After each repeat from the third on, and the repeats end when the interval is good enough.
+    /// After each value from the third to the tenth, and the repeats end when the interval is good enough.
+    AfterEachOfTen,
+    /// After each value from the third to the [`MOST_LOOKS`]th, and the repeats end when the interval is good enough.
     AfterEach,
 }
 
-/// The most repeats after which intervals are looked at. More of them count nothing where one looks after each.
+/// The most values after which intervals are looked at. More of them count nothing where one looks after each.
 pub const MOST_LOOKS: usize = 30;
 
-/// Miss probabilities of intervals: over all looks from the third repeat to the [`MOST_LOOKS`]th, and at one look. They
-/// were simulated with two million series of normal values.
-const AT_ONE_LOOK: [(f64, f64); 5] =
+/// The same of a run whose budget has no time for as many. The fewer looks there can be, the narrower is the interval
+/// at each.
+pub const FEW_LOOKS: usize = 10;
+
+/// Miss probabilities of intervals: over all looks from the third value to the [`MOST_LOOKS`]th, and at one look. They
+/// were simulated with two million series of normal values, as those below.
+const AT_ONE_LOOK: MissProbabilities =
     [(0.05, 0.005_97), (0.01, 0.000_933), (0.001, 7.68e-5), (0.000_16, 1.11e-5), (0.000_05, 3.0e-6)];
 
+/// The same from the third value to the [`FEW_LOOKS`]th.
+const AT_ONE_OF_FEW_LOOKS: MissProbabilities =
+    [(0.05, 0.011_8), (0.01, 0.001_973), (0.001, 1.696e-4), (0.000_16, 2.61e-5), (0.000_05, 7.93e-6)];
+
+type MissProbabilities = [(f64, f64); 5];
+
 impl Looks {
+    /// Those at a run whose results decide when it ends, of which at most so many values count; absent for the most.
+    pub fn of_values(most_values: Option<u32>) -> Looks {
+        match most_values {
+            Some(most) if most as usize <= FEW_LOOKS => Looks::AfterEachOfTen,
+            _ => Looks::AfterEach,
+        }
+    }
+
+    /// Whether the interval is looked at after each value.
+    pub fn are_many(self) -> bool {
+        self != Looks::Once
+    }
+
+    /// The most values that count; absent where all do.
+    pub(crate) fn most(self) -> Option<usize> {
+        match self {
+            Looks::Once => None,
+            Looks::AfterEachOfTen => Some(FEW_LOOKS),
+            Looks::AfterEach => Some(MOST_LOOKS),
+        }
+    }
+
     /// The fewest repeats that give an interval.
     pub fn fewest(self) -> usize {
         match self {
             Looks::Once => 2,
-            Looks::AfterEach => 3,
+            Looks::AfterEachOfTen | Looks::AfterEach => 3,
         }
     }
 
@@ -43,16 +77,17 @@ impl Looks {
     pub(crate) fn at_one(self, miss: f64) -> f64 {
         match self {
             Looks::Once => miss,
-            Looks::AfterEach => between(miss),
+            Looks::AfterEachOfTen => between(&AT_ONE_OF_FEW_LOOKS, miss),
+            Looks::AfterEach => between(&AT_ONE_LOOK, miss),
         }
     }
 }
 
 /// Interpolates between two rows on logarithmic scales, and extrapolates beyond them from the nearest two.
-fn between(miss: f64) -> f64 {
-    let last = AT_ONE_LOOK.len() - 2;
-    let row = AT_ONE_LOOK[1..].iter().position(|(whole, _)| miss >= *whole).unwrap_or(last).min(last);
-    let ((high, at_high), (low, at_low)) = (AT_ONE_LOOK[row], AT_ONE_LOOK[row + 1]);
+fn between(rows: &MissProbabilities, miss: f64) -> f64 {
+    let last = rows.len() - 2;
+    let row = rows[1..].iter().position(|(whole, _)| miss >= *whole).unwrap_or(last).min(last);
+    let ((high, at_high), (low, at_low)) = (rows[row], rows[row + 1]);
     let along = (high / miss).ln() / (high / low).ln();
     (at_high.ln() + along * (at_low / at_high).ln()).exp().min(miss)
 }
@@ -66,13 +101,16 @@ mod tests {
         assert_eq!(Looks::Once.at_one(0.05), 0.05);
         assert!((Looks::AfterEach.at_one(0.05) - 0.005_97).abs() < 1e-9);
         assert!((Looks::AfterEach.at_one(0.001) - 7.68e-5).abs() < 1e-9);
+        assert!((Looks::AfterEachOfTen.at_one(0.05) - 0.011_8).abs() < 1e-9);
     }
 
     #[test]
     fn between_the_rows_it_falls_with_the_whole() {
         let misses = [0.2, 0.05, 0.025, 0.01, 0.005, 0.001, 0.0005, 0.0001, 0.00001];
         let at_one = misses.map(|miss| Looks::AfterEach.at_one(miss));
-        assert!(at_one.windows(2).all(|pair| pair[1] < pair[0]), "{at_one:?}");
+        let of_few = misses.map(|miss| Looks::AfterEachOfTen.at_one(miss));
+        assert!([at_one, of_few].iter().all(|all| all.windows(2).all(|pair| pair[1] < pair[0])), "{at_one:?}");
+        assert!(at_one.iter().zip(of_few).all(|(many, few)| *many < few), "{of_few:?}");
         assert!(at_one.iter().zip(misses).all(|(one, whole)| *one < whole / 3.0), "{at_one:?}");
     }
 }

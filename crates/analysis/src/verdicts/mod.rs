@@ -25,7 +25,7 @@ pub use difference::{Counterparts, counterparts, counterparts_of_folders, decide
 pub use enough::{Decision, Goal, OpenPair, Question, VerdictFigure, enough};
 pub use family::{compare, compare_family};
 pub use forecast::{expected_half_width, half_width_of_values};
-pub use level::{Looks, MOST_LOOKS};
+pub use level::{FEW_LOOKS, Looks, MOST_LOOKS};
 pub use pairing::{have_cpu_time, judged, measured, paired, paired_by};
 pub use rivals::{MeasuredCell, Pairing, RivalRank, Rivals, RivalsVerdicts};
 pub use run_goal::{RunDecision, decide, ranks_so_far};

@@ -32,7 +32,7 @@ pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let rivals: Vec<Rivals> = judged.iter().map(|(same, compared)| same.rivals(&cells, *compared)).collect();
     // Engines with threads and those that have only processes do one work, each in a step of its own.
     let steps = |(same, _): &(SameWork, Aspect)| same.of(&cells).iter().map(|cell| step(&cell.key)).collect();
-    RunDecision { decision: enough(&rivals, goal), steps: judged.iter().map(steps).collect() }
+    RunDecision { decision: enough(&rivals, goal), steps: judged.iter().map(steps).collect(), looks: goal.looks }
 }
 
 /// The rank of each cell by the throughput of its sides, from the results so far of a run that goes on. `detect` is the
@@ -61,6 +61,8 @@ pub struct RunDecision {
     pub decision: Decision,
     /// The steps of each of the rivals that its open pairs name.
     pub steps: Vec<BTreeSet<WorkKey>>,
+    /// The looks of its intervals.
+    pub looks: Looks,
 }
 
 impl RunDecision {
@@ -82,9 +84,9 @@ impl RunDecision {
     /// as they did. Absent if none is open, or one has no interval.
     pub fn widest_open(&self, growth: f64) -> Option<(f64, f64)> {
         let widths = self.decision.open.iter().map(|pair| {
-            let then = half_width_of_values((pair.values as f64 * growth) as usize, Looks::AfterEach)?;
+            let then = half_width_of_values((pair.values as f64 * growth) as usize, self.looks)?;
             let now = pair.half_width?;
-            Some((now, now * then / half_width_of_values(pair.values, Looks::AfterEach)?))
+            Some((now, now * then / half_width_of_values(pair.values, self.looks)?))
         });
         let widths: Vec<(f64, f64)> = widths.collect::<Option<_>>()?;
         widths.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))

@@ -7,7 +7,7 @@
 use kvdyno_model::VerdictFigure;
 
 use super::family::{Unjudged, judge_family};
-use super::level::{Looks, MOST_LOOKS};
+use super::level::Looks;
 use super::rivals::MeasuredCell;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, Terms, Unsure};
@@ -47,10 +47,7 @@ impl UnpairedFigures {
 
     /// The distance of the middles; absent where a side has too few figures for an interval.
     fn middle(&self, looks: Looks) -> Option<TrimmedMean> {
-        let of = |logs: &[f64]| {
-            let most = if looks == Looks::AfterEach { MOST_LOOKS } else { usize::MAX };
-            TrimmedMean::of(&logs[..logs.len().min(most)])
-        };
+        let of = |logs: &[f64]| TrimmedMean::of(&logs[..looks.most().map_or(logs.len(), |most| logs.len().min(most))]);
         let enough = self.repeats() >= looks.fewest();
         Some(of(&self.one)?.minus(&of(&self.other)?)).filter(|_| enough)
     }

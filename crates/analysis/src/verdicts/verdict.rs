@@ -287,10 +287,7 @@ impl PairedRatios {
     }
 
     pub(super) fn middle_of(&self, looks: Looks, value: impl Fn(&PairedRatio) -> Option<f64>) -> Option<TrimmedMean> {
-        let count = match looks {
-            Looks::Once => self.ratios.len(),
-            Looks::AfterEach => self.ratios.len().min(MOST_LOOKS),
-        };
+        let count = looks.most().map_or(self.ratios.len(), |most| self.ratios.len().min(most));
         let values: Option<Vec<f64>> = self.ratios.iter().take(count).map(value).collect();
         TrimmedMean::of(&values?).filter(|_| count >= looks.fewest())
     }
@@ -320,7 +317,8 @@ impl Comparison {
         self.interval().map(|(low, high)| (high / low).ln() / 2.0)
     }
 
-    /// Whether it cannot tell, and another repeat may: more than [`MOST_LOOKS`] values count nothing.
+    /// Whether it cannot tell, and another repeat may, with a longer budget where this one has few looks: more than
+    /// [`MOST_LOOKS`] values count nothing.
     pub fn is_open(&self) -> bool {
         self.unsure.is_some_and(Unsure::may_pass) && self.values < MOST_LOOKS
     }

@@ -2,7 +2,7 @@
 
 use kvdyno_analysis::interfered_runs;
 use kvdyno_analysis::verdicts::{
-    Decision, Goal, Looks, Question, RunDecision, decide, decide_difference, expected_half_width,
+    Decision, FEW_LOOKS, Goal, Looks, Question, RunDecision, decide, decide_difference, expected_half_width,
 };
 use kvdyno_experiment::Experiment;
 use kvdyno_model::text::counted;
@@ -15,6 +15,16 @@ use kvdyno_run::{Look, OpenStep, StoppingRule};
 pub struct ComparisonsDecide<'a> {
     /// The experiment that asks for that.
     pub experiment: &'a Experiment,
+    /// How often intervals are looked at.
+    pub looks: Looks,
+}
+
+/// A budget that probably has time for no more values than this has few looks.
+const FEW_VALUES: usize = 7;
+
+/// The most values of a comparison that are to count, if the budget has no time for as many as there can be.
+pub fn most_values(affordable: Option<AffordableRepeats>) -> Option<u32> {
+    affordable.filter(|affordable| affordable.values() <= FEW_VALUES).map(|_| FEW_LOOKS as u32)
 }
 
 impl StoppingRule for ComparisonsDecide<'_> {
@@ -52,9 +62,9 @@ impl ComparisonsDecide<'_> {
         let pairs = if lab.question == Question::Difference { setups * (setups - 1) / 2 } else { setups - 1 };
         let about = format!("in {budget} about {}", counted(affordable.repeats, "repeat"));
         let work = (affordable.design, affordable.writes);
-        Some(match expected_half_width(work, lab.figure, pairs, affordable.values()) {
+        Some(match expected_half_width(work, lab.figure, pairs, (affordable.values(), self.looks)) {
             Some(half) => format!("{about}, which usually tell ratios of {} to {}", lab.figure.name(), percent(half)),
-            None if affordable.values() < Looks::AfterEach.fewest() => format!("{about}: too few for an interval"),
+            None if affordable.values() < self.looks.fewest() => format!("{about}: too few for an interval"),
             None => about,
         })
     }
@@ -62,7 +72,8 @@ impl ComparisonsDecide<'_> {
     fn decide(&self, results: &[&TrialResult]) -> RunDecision {
         let lab = &self.experiment.lab;
         let precision = lab.precision.map(|precision| precision.0);
-        let goal = Goal { question: lab.question, figure: lab.figure, detect: lab.detect.0, precision };
+        let goal =
+            Goal { question: lab.question, figure: lab.figure, detect: lab.detect.0, precision, looks: self.looks };
         let results: Vec<TrialResult> = results.iter().copied().cloned().collect();
         match (lab.question, &self.experiment.engines[..]) {
             (Question::Difference, [before, after]) => {

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::Zoned;
+use kvdyno_analysis::verdicts::Looks;
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_environment::memory::scope;
 use kvdyno_environment::ownership::RunName;
@@ -22,7 +23,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::cli::{EraseArguments, OutputArguments, RunArguments, WatchArguments};
 use crate::commands::named::use_own_names;
-use crate::commands::rule::ComparisonsDecide;
+use crate::commands::rule::{ComparisonsDecide, most_values};
 use crate::commands::{experiments, machine, report};
 use crate::error::Error;
 use crate::output::{print, tell};
@@ -233,6 +234,7 @@ pub fn measure(
     let trials = checked.plan.trials.iter().map(|trial| trial.key.clone()).collect();
     let repeat = checked.experiment.lab.repeat;
     let plan = SavedPlan::new(resolved, trials, (!repeat.is_auto()).then(|| repeat.most()));
+    let plan = SavedPlan { most_values: most_values(AffordableRepeats::of(&checked)), ..plan };
     files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
@@ -348,8 +350,10 @@ fn lock(results: &ResultsFolder) -> Result<FolderLock, Error> {
 
 /// The size of a checked experiment, and what its budget will probably tell, in a line.
 fn size(checked: &Checked) -> String {
-    let rule = ComparisonsDecide { experiment: &checked.experiment };
-    let forecast = AffordableRepeats::of(checked).and_then(|affordable| rule.forecast(affordable));
+    let affordable = AffordableRepeats::of(checked);
+    let looks = Looks::of_values(most_values(affordable));
+    let rule = ComparisonsDecide { experiment: &checked.experiment, looks };
+    let forecast = affordable.and_then(|affordable| rule.forecast(affordable));
     let forecast = forecast.map(|words| format!("; {words}")).unwrap_or_default();
     format!("{}{forecast}", Extent::of(checked))
 }
@@ -382,7 +386,8 @@ fn run_rest(
     }
     program.note.iter().for_each(|note| watchers.note(note));
     watchers.note(&size(checked));
-    let rule = ComparisonsDecide { experiment: &checked.experiment };
+    let most_values = results.plan()?.and_then(|plan| plan.most_values);
+    let rule = ComparisonsDecide { experiment: &checked.experiment, looks: Looks::of_values(most_values) };
     let summary = kvdyno_run::run(checked, &results, run, &program, &rule, &stop, &mut watchers);
     watchers.finish();
     let summary = summary?;

@@ -15,7 +15,6 @@ use kvdyno_analysis::verdicts::{
     measured, paired,
 };
 use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, cells_of_results, is_driver, steadiness};
-use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{EngineFacts, Machine, Phase, SavedPlan, Setting, Side, TrialResult};
 
@@ -147,7 +146,7 @@ impl Diff {
         let results = folder.results()?;
         let cells = cells_of_results(&results);
         let pairs = counterparts(&of_setup(&cells, before), &of_setup(&cells, after));
-        let terms = Terms { detect, looks: looks(&folder.experiment()?) };
+        let terms = Terms { detect, looks: looks(folder)? };
         let compare = |family: &[ComparedPair<'_, '_>]| {
             let ratio = |((before, after), compared): &ComparedPair<'_, '_>| paired(after, before, *compared);
             compare_family(&family.iter().map(ratio).collect::<Vec<PairedRatios>>(), &terms)
@@ -158,7 +157,7 @@ impl Diff {
         let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
         let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
         let (file, flags) = (command_word(&folder.experiment_file()), ["--out", "NEW"]);
-        let has_ended = |plan: &SavedPlan| terms.looks == Looks::AfterEach && plan.enough.is_some();
+        let has_ended = |plan: &SavedPlan| terms.looks.are_many() && plan.enough.is_some();
         let resume = format!("kvdyno diff --resume {}", command_word(folder.root()));
         let longer =
             folder.plan()?.filter(has_ended).map(|plan| Longer { spent_s: plan.spent.seconds, command: resume });
@@ -215,9 +214,11 @@ impl Diff {
         if !surroundings.differences.is_empty() && !across {
             return incomparable(surroundings.differences, ACROSS);
         }
-        let ended_early = [before, after].map(|folder| folder.experiment().map(|experiment| looks(&experiment)));
-        let [one, other] = ended_early;
-        let looks = if [one?, other?].contains(&Looks::AfterEach) { Looks::AfterEach } else { Looks::Once };
+        // Of each the most that it may have had.
+        let looks = match [looks(before)?, looks(after)?] {
+            [one, other] if one == other => one,
+            _ => Looks::AfterEach,
+        };
         let terms = Terms { detect, looks };
         let compare = |family: &[ComparedPair<'_, '_>]| {
             let figures = |((before, after), compared): &ComparedPair<'_, '_>| {
@@ -323,9 +324,11 @@ fn left_out(cells: &[Vec<Cell<'_>>; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<S
     [(0, "first"), (1, "second")].into_iter().filter_map(of).collect()
 }
 
-/// The number of looks at the intervals of an experiment.
-fn looks(experiment: &Experiment) -> Looks {
-    if experiment.lab.repeat.is_auto() { Looks::AfterEach } else { Looks::Once }
+/// The number of looks at the intervals of a run.
+fn looks(folder: &ResultsFolder) -> Result<Looks, ReadError> {
+    let most_values = folder.plan()?.and_then(|plan| plan.most_values);
+    let is_auto = folder.experiment()?.lab.repeat.is_auto();
+    Ok(if is_auto { Looks::of_values(most_values) } else { Looks::Once })
 }
 
 fn listed<T: AsRef<str>>(names: &[T]) -> String {

@@ -1,6 +1,6 @@
 //! The diff for people: a sentence for each cell, the worse ones last, and the outcome where a terminal shows it.
 
-use kvdyno_analysis::verdicts::{Looks, Verdict};
+use kvdyno_analysis::verdicts::Verdict;
 use kvdyno_model::text::{capital, plain};
 
 use super::{Diff, DiffCell};
@@ -85,8 +85,7 @@ pub(super) fn interval(diff: &Diff) -> String {
         }
     };
     let many = if diff.cells.len() > 1 { ", adjusted for the number of cells (Holm)" } else { "" };
-    let often =
-        if diff.terms.looks == Looks::AfterEach { " It is valid although the run could end early." } else { "" };
+    let often = if diff.terms.looks.are_many() { " It is valid although the run could end early." } else { "" };
     let detect = per_cent(diff.terms.detect);
     let same = format!("A difference of less than {detect} % counts as the same.");
     format!("In brackets the 95 % interval of the ratio {over}{many}.{often} {same}")

@@ -108,7 +108,7 @@ fn help<'c>(comparisons: impl Iterator<Item = &'c Comparison>, terms: &Terms, lo
     match (repeats, terms.looks) {
         (None, _) => String::new(),
         _ if has(Unsure::Interference) => "a quieter machine may help".to_owned(),
-        (Some(_), Looks::AfterEach) => longer_budget(&open, longer),
+        (Some(_), Looks::AfterEach | Looks::AfterEachOfTen) => longer_budget(&open, longer),
         (Some(repeats), Looks::Once) => format!("--repeat {} may help", (2 * repeats).max(5)),
     }
 }

@@ -63,8 +63,11 @@ pub(crate) fn terms(study: &Study<'_>) -> Terms {
 /// somebody stopped the run, or gave it more time when they had seen them.
 fn terms_of(study: &Study<'_>, phase: Phase) -> Terms {
     let was_looked_at = !study.missing.is_empty() || phase == Phase::Load && study.has_later_budget;
-    let is_decided_by = phase == Phase::Run && study.experiment.lab.repeat.is_auto();
-    let looks = if was_looked_at || is_decided_by { Looks::AfterEach } else { Looks::Once };
+    let looks = match phase == Phase::Run && study.experiment.lab.repeat.is_auto() {
+        true => Looks::of_values(study.most_values),
+        false if was_looked_at => Looks::AfterEach,
+        false => Looks::Once,
+    };
     Terms { detect: study.experiment.lab.detect.0, looks }
 }
 

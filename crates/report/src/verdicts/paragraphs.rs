@@ -1,6 +1,6 @@
 //! The section of verdicts: for each group its order in one line, and its pairs in sentences.
 
-use kvdyno_analysis::verdicts::{Looks, Pairing, Question, Terms, Unsure, VerdictFigure};
+use kvdyno_analysis::verdicts::{Pairing, Question, Terms, Unsure, VerdictFigure};
 
 use super::groups::{RESERVATION, VerdictGroup, terms};
 use super::sentences::per_cent;
@@ -121,7 +121,7 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
         many.then(|| format!("It is adjusted for all {family} under one heading (Holm).")),
         (has_ends && question == Question::Ranking)
             .then(|| "The interval of the first and the last setup is adjusted for all pairs.".to_owned()),
-        (terms.looks == Looks::AfterEach).then(|| "It is valid although the run could end early.".to_owned()),
+        terms.looks.are_many().then(|| "It is valid although the run could end early.".to_owned()),
         has_marks.then(|| {
             let on_page = if has_ends { "on the page " } else { "" };
             format!("{RESERVATION} with reservations: {on_page}they stand below the sentences.")
