@@ -10,9 +10,9 @@ use kvdyno_worker::slices::{Slice, SliceMoment};
 use super::watching::{TICK, Watching};
 use crate::progress::Live;
 
-/// The least time for which each trial's clients are watched before a duet is chosen. What does not show in it shows in
-/// the measured part, whose CPU time is then not compared.
-const FIRST_LOOK: Duration = Duration::from_millis(50);
+/// The least time for which each trial's clients are watched before a duet is chosen. Half of it is too short: the work of
+/// RocksDB after opening looked like much background work.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
 /// Between two looks at whether a slice is over, where it does not tell.
 const SLICE_TICK: Duration = Duration::from_millis(10);
 
