@@ -119,8 +119,8 @@ pub fn simulated_comparisons() -> Vec<SimulatedComparison> {
 }
 
 /// The share of series of independent normal values in which at least one interval, from the third value to the
-/// `most`th, misses their mean, if each interval alone does so with the probability `at_one`. It does not depend on the mean and the
-/// spread.
+/// `most`th, misses their mean, if each interval alone does so with the probability `at_one`. It does not depend on the
+/// mean and the spread.
 pub fn miss_over_looks(at_one: f64, most: usize, series: usize, seed: u64) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut missed = 0usize;

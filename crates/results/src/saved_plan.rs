@@ -87,7 +87,8 @@ impl SavedPlan {
         SavedPlan { experiment, trials, enough: None, ordered, most_values: None, repeated, skipped, spent, budget }
     }
 
-    /// Gives it another time limit, so that it goes on if it ended for want of time, with as many values as there can be.
+    /// Gives it another time limit, so that it goes on if it ended for want of time, with as many values as there can
+    /// be.
     pub fn lengthen(&mut self, budget: TimeSpan<1>) {
         (self.budget, self.enough, self.most_values) = (Some(budget), None, None);
     }

@@ -10,8 +10,8 @@ use kvdyno_worker::slices::{Slice, SliceMoment};
 use super::watching::{TICK, Watching};
 use crate::progress::Live;
 
-/// The least time for which each trial's clients are watched before a duet is chosen. Half of it is too short: the work of
-/// RocksDB after opening looked like much background work.
+/// The least time for which each trial's clients are watched before a duet is chosen. In half of it a single sleep of a
+/// millisecond is more than clients may sleep: a repeat without a duet leaves the whole comparison without CPU time.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 /// Between two looks at whether a slice is over, where it does not tell.
 const SLICE_TICK: Duration = Duration::from_millis(10);
