@@ -65,7 +65,7 @@ adapters:
 
 demo: setup
 	$(MAKE) build
-	target/release/kvdyno compare $(DEMO) --records 200k --readers 1,2,4 --write-rate 1000 --repeat 12 \
+	target/release/kvdyno compare $(DEMO) --records 200k --readers 1,2,4 --write-rate 1000 --repeat 11 \
 		--duration 300ms --warmup 100ms --name demo
 
 # ---- the gate: each line of these is a target below

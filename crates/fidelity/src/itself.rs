@@ -1,15 +1,10 @@
-//! Real engines compared with themselves.
-//!
 //! The row `itself`: real engines compared with themselves, reading and writing, on fresh databases, while a second
 //! process competes for a processor. The two sides may come out as different no more often than intervals of 95 %
 //! allow: over all engines, 15 of 200. The intervals must be narrow, so that `cannot tell` wins nothing.
-//!
-//! The row `same`: by CPU time and with nobody beside, on copies of a load that the two swap, and on loads of their
-//! own. The two must be called the same in time.
 
 use std::io;
 
-use kvdyno_analysis::verdicts::{Verdict, VerdictFigure};
+use kvdyno_analysis::verdicts::VerdictFigure;
 
 use crate::pairs::{ENGINES, PairTry, counted, middle, most_of};
 use crate::table::FidelityLine;
@@ -37,10 +32,10 @@ const WORKS: [OwnWork; 2] = [
 ];
 
 /// One comparison of an engine with itself.
-struct OwnTry {
-    engine: &'static str,
-    workload: &'static str,
-    pair: PairTry,
+pub(crate) struct OwnTry {
+    pub(crate) engine: &'static str,
+    pub(crate) workload: &'static str,
+    pub(crate) pair: PairTry,
 }
 
 /// Does what is not there yet, and holds it against the targets. Engines take turns, so that what is there is of all of
@@ -72,59 +67,8 @@ fn against_itself(tries: &Tries, engine: &str, workload: &str, seed: u32) -> io:
     Ok(tries.diff(Some(Busy::Thirds), &name, &words)?.map(|one| PairTry::of(&one, VerdictFigure::Throughput, DETECT)))
 }
 
-/// The engines that the row `same` compares.
-const SAME_ENGINES: [&str; 4] = ["lmdb", "leveldb", "bdb", "rocksdb"];
-/// Comparisons of each of them to a try and origin of databases: five tries are 100 of each origin.
-const SAME_COMPARISONS: u32 = 5;
-/// A little less than the minute in which it must be told.
-const SAME_BUDGET: &str = "57s";
-const SAME_WITHIN_S: f64 = 60.0;
-/// The share of comparisons that must be called the same in this time.
-const CALLED_THE_SAME: f64 = 0.9;
-
-/// Does what is not there yet of the row `same`, and holds it against the targets.
-pub fn by_cpu_time(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
-    let mut lines = Vec::new();
-    for (origin, words) in [("shared", "copies that they swap"), ("fresh", "loads of their own")] {
-        let mut all = Vec::new();
-        for seed in 1..=tries.count * SAME_COMPARISONS {
-            for engine in SAME_ENGINES {
-                let name = format!("{engine}-{origin}-{seed}-same");
-                let seed = seed.to_string();
-                let words = ["--workload", "readrandom", "--records", "1M", "--figure", "cpu", "--detect", "3%"];
-                let more = ["--budget", SAME_BUDGET, "--database", origin, "--seed", &seed];
-                let words: Vec<String> =
-                    [engine, engine].iter().chain(&words).chain(&more).map(|&word| word.to_owned()).collect();
-                let pair = tries.diff(None, &name, &words)?;
-                let pair = pair.map(|one| PairTry::of(&one, VerdictFigure::CpuTime, DETECT));
-                all.extend(pair.map(|pair| OwnTry { engine, workload: "readrandom", pair }));
-            }
-        }
-        let different = different(&all);
-        lines.push(FidelityLine { target: format!("{words}: different"), ..different });
-        lines.push(called_the_same(words, &all));
-    }
-    Ok(lines)
-}
-
-fn called_the_same(words: &str, all: &[OwnTry]) -> FidelityLine {
-    let is_same = |one: &&OwnTry| {
-        let verdict = one.pair.comparison.as_ref().map(|comparison| comparison.verdict);
-        verdict == Some(Verdict::Same) && one.pair.wall_s <= SAME_WITHIN_S
-    };
-    let same = all.iter().filter(is_same).count();
-    let walls = middle(all.iter().map(|one| one.pair.wall_s).collect());
-    FidelityLine {
-        target: format!("{words}: the same within 3 %, within a minute"),
-        tries: all.len(),
-        figure: format!("{}, middle time {:.1} s", counted(same, all.len()), walls.unwrap_or_default()),
-        bound: "9 of 10".to_owned(),
-        is_met: !all.is_empty() && same as f64 >= CALLED_THE_SAME * all.len() as f64,
-    }
-}
-
 /// How many were called different over all engines. One that has no comparison is no try, and fails the line.
-fn different(all: &[OwnTry]) -> FidelityLine {
+pub(crate) fn different(all: &[OwnTry]) -> FidelityLine {
     let (different, tried) = called_different(all.iter());
     let (most, without) = (most_of(tried, 0.05), all.len() - tried);
     let failed = if without > 0 { format!("; {without} compared nothing") } else { String::new() };

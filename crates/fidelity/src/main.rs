@@ -18,6 +18,7 @@ mod pairs;
 mod program;
 mod row_time;
 mod said;
+mod same;
 mod slowdown;
 mod table;
 mod tries;
@@ -48,7 +49,7 @@ const ROWS: &[FidelityRow] = &[
     FidelityRow { name: "intervals", measure: intervals::measure },
     FidelityRow { name: "driver", measure: driver::measure },
     FidelityRow { name: "itself", measure: itself::measure },
-    FidelityRow { name: "same", measure: itself::by_cpu_time },
+    FidelityRow { name: "same", measure: same::measure },
     FidelityRow { name: "slowdown", measure: slowdown::burned },
     FidelityRow { name: "waiting", measure: slowdown::waited },
     FidelityRow { name: "designs", measure: designs::measure },

@@ -221,6 +221,7 @@ fn a_budget_is_the_time_of_everything() {
     ran.exits(0).says("once: the budget of 1ms has no time for another");
     let plan = lab.folder().plan().unwrap().unwrap();
     assert_eq!(plan.enough.as_ref().map(|enough| enough.repeat), Some(1));
+    assert_eq!(plan.most_values, Some(10), "few values have few looks");
     let of_trials: f64 = ran.results().iter().filter(|r| r.trial.phase == Phase::Load).map(|r| r.os.wall_s).sum();
     assert!(plan.spent.seconds > of_trials, "{:?} {of_trials}", plan.spent);
     lab.resume().exits(0);
@@ -228,8 +229,28 @@ fn a_budget_is_the_time_of_everything() {
     assert!(again.spent.seconds > plan.spent.seconds, "what a resumed run takes counts, too");
     let longer = lab.run(["run", "--resume", "results", "--budget", "2ms"]);
     longer.exits(0).says("once: the budget of 2ms has no time for another");
-    assert_eq!(lab.folder().plan().unwrap().unwrap().budget, Some("2ms".parse().unwrap()));
+    let plan = lab.folder().plan().unwrap().unwrap();
+    assert_eq!((plan.budget, plan.most_values), (Some("2ms".parse().unwrap()), None));
     lab.resume().exits(0).says("once: the budget of 2ms");
+}
+
+/// Loads have no part in when a run ends, so that nobody looked at them in between, unless a later budget lengthens it.
+#[test]
+fn a_later_budget_is_one_more_look_at_loads() {
+    let lab = Lab::new();
+    let comparison = lab.compare(["lmdb", "leveldb"]).workload("readrandom").with("duration", "100ms");
+    comparison.with("repeat", "auto").with("budget", "1ms").run().exits(0);
+    let looks_of = |phase: &str| -> Vec<Value> {
+        let report: Value = serde_json::from_str(&lab.report("json")).unwrap();
+        let of = report["verdicts"].as_array().unwrap().iter().filter(|pair| pair["one_cell"]["phase"] == phase);
+        of.map(|pair| pair["looks"].clone()).collect()
+    };
+    let once = looks_of("load");
+    assert_eq!((once.len(), &once[0] == &looks_of("run")[0]), (1, false), "{once:?}");
+    lab.run(["run", "--resume", "results", "--budget", "2ms"]).exits(0);
+    let later = looks_of("load");
+    assert_ne!(later, once);
+    assert_eq!(later[0], looks_of("run")[0]);
 }
 
 #[test]

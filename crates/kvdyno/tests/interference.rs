@@ -3,6 +3,7 @@
 use std::process::{Child, Command};
 
 use crate::support::{Lab, Ran, pass_over};
+use kvdyno_environment::interference::are_waits_told;
 use kvdyno_model::Design;
 use kvdyno_results::{Interference, Phase, TrialResult};
 use rustix::process::Pid;
@@ -61,6 +62,14 @@ fn a_busy_loop_on_the_clients_processor_is_told_in_turns_and_slices() {
         for result in runs {
             assert_eq!(result.design.as_ref().map(|facts| facts.design), Some(design));
             has_told_of_others(&result);
+            let waits = result.window.as_ref().and_then(|window| window.waits);
+            match design {
+                Design::Turns if are_waits_told() => {
+                    let waits = waits.expect("each thread's waits are known");
+                    assert!(waits.most_s > 0.0 && waits.least_s <= waits.most_s, "{waits:?}");
+                }
+                _ => assert_eq!(waits, None),
+            }
         }
     }
 }

@@ -7,12 +7,9 @@ use kvdyno_results::Phase;
 
 use crate::check::Checked;
 use crate::design::times_measured;
+use crate::fit::{OVERHEAD, load_seconds};
 use crate::plan::PlannedTrial;
 
-/// Rate at which engines load by batches on a machine of today, on average, records/s: for this estimate alone.
-const LOADED_PER_S: f64 = 500e3;
-/// The time of a trial beside its work, of a worker's start, opening, looking and closing, where trials run together.
-const OVERHEAD: Duration = Duration::from_millis(150);
 /// The time before the first trial and after the last.
 const ENDS: Duration = Duration::from_secs(1);
 
@@ -42,7 +39,7 @@ impl AffordableRepeats {
         let design = checked.designs.iter().copied().max_by_key(|design| precision(*design)).filter(|_| setups > 1)?;
         let factor = times_measured(&one.variant.experiment);
         let time = |trial: &PlannedTrial| match trial.key.phase {
-            Phase::Load => Some(Duration::from_secs_f64(trial.workload.records_stored() as f64 / LOADED_PER_S)),
+            Phase::Load => Some(Duration::from_secs_f64(load_seconds(&one.variant.experiment))),
             Phase::Run => Some(trial.planned_time()? * factor),
         };
         let times: Option<Vec<Duration>> = checked.plan.ordered().map(|trial| Some(time(trial)? + OVERHEAD)).collect();

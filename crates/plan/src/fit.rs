@@ -29,7 +29,7 @@ use capacity::{LOAD_SHARE, RUN_SHARE};
 pub use change::FitChange;
 use data::{least_cache, least_scale, shrink};
 pub use engines::EnginesHere;
-use estimate::fraction_seconds;
+use estimate::{cautious_fraction_seconds, cautious_load_seconds};
 use options::shrink_options;
 use repeats::with_repeats;
 use tables::{each_table, is_changed_by_all};
@@ -37,7 +37,7 @@ use thin::thin;
 use threads::{asks_for_smt, fewer_threads, stand_in_for_smt};
 use time::{limit_trials, run_time, shorten};
 
-pub(crate) use estimate::load_seconds;
+pub(crate) use estimate::{OVERHEAD, load_seconds};
 pub use time::shorten_for_repeats;
 
 /// The share of the free space that keys and values may take; engines need more than those.
@@ -129,7 +129,7 @@ fn scale_of(experiment: &Experiment, machine: &MachineCapacity) -> Result<f64, F
     };
     let largest = variants.iter().map(|one| stored_bytes(&one.experiment) as f64 * at_once(&one.experiment));
     let disk = DISK_SHARE * machine.disk as f64 / largest.fold(1.0, f64::max);
-    let seconds = |one: &Experiment| (load_seconds(one) + fraction_seconds(one)) * engines(one);
+    let seconds = |one: &Experiment| (cautious_load_seconds(one) + cautious_fraction_seconds(one)) * engines(one);
     let loading: f64 = variants.iter().map(|one| seconds(&one.experiment)).sum();
     let loading = loading * f64::from(experiment.lab.repeat.most());
     let share = if experiment.run.is_empty() { LOAD_SHARE + RUN_SHARE } else { LOAD_SHARE };
@@ -299,7 +299,8 @@ mod tests {
         let plan = Plan::of(&fitted.variants().unwrap());
         let runs: Duration = plan.ordered().filter_map(|trial| trial.planned_time()).sum();
         assert!(runs < Duration::from_secs(300) && runs > Duration::from_secs(200), "{runs:?}");
-        let loads: f64 = fitted.variants().unwrap().iter().map(|one| 2.0 * load_seconds(&one.experiment)).sum();
+        let loads: f64 =
+            fitted.variants().unwrap().iter().map(|one| 2.0 * cautious_load_seconds(&one.experiment)).sum();
         assert!(loads < 215.0, "{loads}");
     }
 

@@ -166,6 +166,7 @@ mod tests {
             barrier.wait();
             read
         });
+        assert_eq!([both.is_some(), one.is_some()], [are_waits_told(); 2]);
         let Some((both, one)) = both.zip(one) else { return };
         let [id, other] = ids.map(AtomicI32::into_inner);
         let has = |threads: &OtherThreads| [id, other].map(|id| threads.times.contains_key(&id));

@@ -89,6 +89,13 @@ impl Unjudged {
         [middle.moved(-bias), middle.moved(bias)].into_iter().chain(without_others).collect()
     }
 
+    /// Half of the distance between the middles that are allowed for.
+    fn systematic(&self, middle: &TrimmedMean) -> f64 {
+        let widest = |(low, high): (f64, f64), middle: TrimmedMean| (low.min(middle.value), high.max(middle.value));
+        let (low, high) = self.middles(middle).into_iter().fold((middle.value, middle.value), widest);
+        (high - low) / 2.0
+    }
+
     /// The p-value of equality: the probability of a middle at least this far from a ratio of 1 if the true ratio were
     /// as near to 1 as is allowed for.
     fn chance_of_equal(&self, middle: &TrimmedMean) -> f64 {
@@ -191,6 +198,7 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         bias: one.bias.map(f64::exp_m1),
         by_slices: one.by_slices,
         waited: one.without_others.map(|middles| middles.waited),
+        systematic: middle.map_or(0.0, |middle| one.systematic(middle)),
         pairs,
     }
 }
@@ -339,6 +347,18 @@ mod tests {
         }
         assert_eq!(alternating(0.001, 0.5, 8).values_needed(), None, "more than are looked at");
         assert_eq!(alternating(0.05, 0.05, 1).values_needed(), None, "no interval");
+    }
+
+    /// What a duet's bias made wider stays as wide, however many values there are.
+    #[test]
+    fn more_values_do_not_shorten_what_is_no_chance() {
+        let open = |systematic: f64| {
+            let values: Vec<f64> = [-1.0, 1.0].repeat(4).into_iter().map(|sign| 0.06 + 0.05 * sign).collect();
+            let terms = Terms { looks: Looks::AfterEach, ..Terms::default() };
+            Comparison { systematic, ..compare(&PairedRatios::of(&values), &terms) }.values_needed()
+        };
+        let [none, some, all] = [0.0, 0.02, 0.07].map(open);
+        assert!(none.is_some() && some > none && all.is_none(), "{none:?} {some:?} {all:?}");
     }
 
     /// Least and most that others took from a trial.

@@ -57,6 +57,10 @@ impl Aspect {
     }
 }
 
+/// Repeats without CPU time after which none is expected any more. By chance a client sleeps in a warm-up, and its repeat
+/// is measured in slices.
+const WITHOUT_CPU_TIME: usize = 3;
+
 /// The reason why a comparison cannot tell. Its `Display` is a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsure {
@@ -92,8 +96,11 @@ pub enum Unsure {
     Interference,
     /// The rates of the two, each of all its repeats, say otherwise than their repeats beside each other.
     RatesDisagree,
-    /// Not every trial of the two has an account of its CPU time, or one that can be compared.
-    NoCpuTime,
+    /// No repeat has accounts of the CPU time of both that can be compared.
+    NoCpuTime {
+        /// Repeats that were measured.
+        repeats: usize,
+    },
     /// The loads of one of the two are too short to be judged, all repeats together.
     ShortLoad,
 }
@@ -177,6 +184,9 @@ pub struct Comparison {
     /// The greatest share of a trial's time in which its threads waited for processors that others may have had, of 1.
     /// The interval holds the ratio without these waits. Absent where others took so little that it was left out.
     pub waited: Option<f64>,
+    /// The part of half the interval, of the ratio's logarithm, that more repeats leave: bias and waits.
+    #[serde(skip)]
+    pub systematic: f64,
     /// Pairs that the interval is adjusted for: it misses so seldom that verdicts of all of them hold together.
     pub pairs: usize,
 }
@@ -236,7 +246,11 @@ impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
         use Unsure::{Failed, KeepsNothing, NoCpuTime, NotAudited};
-        !matches!(self, Failed | NotAudited | KeepsNothing | NoCpuTime)
+        match self {
+            Failed | NotAudited | KeepsNothing => false,
+            NoCpuTime { repeats } => repeats < WITHOUT_CPU_TIME,
+            _ => true,
+        }
     }
 }
 
@@ -259,7 +273,9 @@ impl fmt::Display for Unsure {
             Unsure::KeepsNothing => f.write_str("one of the two keeps nothing"),
             Unsure::Interference => f.write_str("others took too much of the machine"),
             Unsure::RatesDisagree => f.write_str("their rates contradict their ratios in the repeats"),
-            Unsure::NoCpuTime => f.write_str("the CPU time of one of the two is not known, or cannot be compared"),
+            Unsure::NoCpuTime { .. } => {
+                f.write_str("the CPU time of one of the two is not known, or cannot be compared")
+            }
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }
     }
@@ -330,9 +346,11 @@ impl Comparison {
         let (half, middle) = (self.half_width()?, (high * low).ln().abs() / 2.0);
         // Either 1 leaves the interval, or the interval keeps within the least difference that matters.
         let wanted = middle.max(self.detect.max(0.0).ln_1p() - middle);
-        let now = half_width_of_values(self.values, self.looks)?;
-        let is_enough =
-            |values: &usize| half_width_of_values(*values, self.looks).is_some_and(|then| half * then <= wanted * now);
+        let (random, now) = (half - self.systematic, half_width_of_values(self.values, self.looks)?);
+        let is_enough = |values: &usize| {
+            let then = half_width_of_values(*values, self.looks);
+            then.is_some_and(|then| random * then / now + self.systematic <= wanted)
+        };
         (self.values + 1..=MOST_LOOKS).find(is_enough)
     }
 

@@ -12,7 +12,7 @@ use kvdyno_results::Phase;
 use toml::{Table, Value};
 
 use super::change::FitChange;
-use super::estimate::load_seconds;
+use super::estimate::{CAUTION, OVERHEAD, cautious_load_seconds};
 use super::tables::all_runs;
 use super::time::LEAST_RUN;
 use crate::design::times_measured;
@@ -20,8 +20,6 @@ use crate::plan::Plan;
 use kvdyno_experiment::{Experiment, FileError, RunKey};
 use kvdyno_model::LeaveOut;
 
-/// The time of starting, opening, closing and settling beside the work, for each trial.
-const OVERHEAD: Duration = Duration::from_millis(600);
 /// The fewest of each kind that stay: with fewer there is nothing to compare.
 const LEAST: usize = 2;
 
@@ -51,9 +49,9 @@ pub(super) fn estimate(table: &Table, missing: &BTreeSet<String>) -> Result<Dura
     let time = trials.map(|trial| {
         let experiment = &variants[trial.variant].experiment;
         let least = |time: Duration| time.min(LEAST_RUN) * times_measured(experiment);
-        OVERHEAD
+        OVERHEAD * CAUTION
             + match trial.key.phase {
-                Phase::Load => Duration::from_secs_f64(load_seconds(experiment)),
+                Phase::Load => Duration::from_secs_f64(cautious_load_seconds(experiment)),
                 Phase::Run => trial.planned_time().map_or(Duration::ZERO, least),
             }
     });
@@ -98,7 +96,7 @@ fn drop_slowest_variant(table: &mut Table) -> Result<bool, FileError> {
     if variants.len() <= LEAST {
         return Ok(false);
     }
-    let costs = variants.iter().map(|variant| load_seconds(&variant.experiment));
+    let costs = variants.iter().map(|variant| cautious_load_seconds(&variant.experiment));
     let slowest = costs.enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(index, _)| index);
     let list = table.get_mut("variant").and_then(Value::as_array_mut);
     if let (Some(list), Some(index)) = (list, slowest) {

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_duets_bias_did_is_told() {
+    fn how_a_comparison_came_about_is_told() {
         let comparison = compare(&PairedRatios::of(&[0.2, 0.21, 0.22]), &Terms::default());
         assert_eq!(procedure(&comparison), "");
         let biased = Comparison { bias: Some(0.012), ..comparison.clone() };
