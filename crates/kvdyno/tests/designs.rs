@@ -246,7 +246,7 @@ fn a_later_budget_is_one_more_look_at_loads() {
         of.map(|pair| pair["looks"].clone()).collect()
     };
     let once = looks_of("load");
-    assert_eq!((once.len(), &once[0] == &looks_of("run")[0]), (1, false), "{once:?}");
+    assert_eq!((once.len(), once[0] == looks_of("run")[0]), (1, false), "{once:?}");
     lab.run(["run", "--resume", "results", "--budget", "2ms"]).exits(0);
     let later = looks_of("load");
     assert_ne!(later, once);

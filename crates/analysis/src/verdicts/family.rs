@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(alternating(0.05, 0.05, 1).values_needed(), None, "no interval");
     }
 
-    /// What a duet's bias made wider stays as wide, however many values there are.
+    /// Bias and waits stay as wide, however many values there are.
     #[test]
     fn more_values_do_not_shorten_what_is_no_chance() {
         let open = |systematic: f64| {

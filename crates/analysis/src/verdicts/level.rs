@@ -20,7 +20,7 @@ pub enum Looks {
     Once,
     /// After each value from the third to the tenth, and the repeats end when the interval is good enough.
     AfterEachOfTen,
-    /// After each value from the third to the [`MOST_LOOKS`]th, and the repeats end when the interval is good enough.
+    /// After each value from the third to the thirtieth, and the repeats end when the interval is good enough.
     AfterEach,
 }
 

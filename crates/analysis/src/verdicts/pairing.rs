@@ -38,8 +38,8 @@ pub fn judged(cells: &[&Cell<'_>]) -> Vec<Aspect> {
     judged.into_iter().map(Aspect::Throughput).collect()
 }
 
-/// Whether the CPU time of most finished trials of each of these cells is known, so that they can be compared by it. The
-/// other repeats count nothing then: by chance a client slept in a warm-up, and the repeat was measured in slices.
+/// Whether the CPU time of most finished trials of each of these cells is known, so that they can be compared by it.
+/// The other repeats count nothing then: by chance a client slept in a warm-up, and the repeat was measured in slices.
 pub fn have_cpu_time(cells: &[&Cell<'_>]) -> bool {
     let with = |cell: &Cell<'_>| cell.finished.iter().filter(|result| by_cpu_time(result).is_some()).count();
     let has = |cell: &&Cell<'_>| cell.finished.is_empty() || 2 * with(cell) > cell.finished.len();

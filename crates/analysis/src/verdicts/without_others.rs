@@ -5,9 +5,9 @@
 //! between the one in which they took least from the first and most from the second, and the opposite. An interval that
 //! holds those of both, and that of the measured ratio, decides whatever others did.
 //!
-//! A client that is alone and never sleeps lost its waits at least, less the CPU time of the engine's threads, for which
-//! it may have waited. This assumes that it would not have waited for something else instead, such as storage that
-//! worked on meanwhile.
+//! A client that is alone and never sleeps lost its waits at least, less the CPU time of the engine's threads, for
+//! which it may have waited. This assumes that it would not have waited for something else instead, such as storage
+//! that worked on meanwhile.
 
 use serde::Serialize;
 
