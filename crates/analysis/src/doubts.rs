@@ -364,7 +364,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         storage::kept_in_memory(result),
     ];
     let by_kind = result.timed_operations().filter(|(o, _)| o.operations > 0).flat_map(|(o, seconds)| {
-        let limited = result.workload.is_paced(o.side());
+        let limited = result.workload.is_paced(o.side()) || result.workload.is_searched(o.side());
         let below = if limited || result.workload.think_time { None } else { latency_below_rate(o, machine) };
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
         // At a requested rate, the latency of an operation counts from when it was due and not from its call.

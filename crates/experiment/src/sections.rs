@@ -9,9 +9,9 @@ use std::time::Duration;
 use kvdyno_dataset::KeyFormat;
 use kvdyno_model::{
     Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Distribution, Durability,
-    FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LeaveOut, Length, List, MissingEngines,
-    Multiple, OperationMix, OptionText, Order, PositiveFraction, Question, RangeCursors, RangeLengths, ReadRate,
-    Repeat, Spelling, TimeSpan, VerdictFigure, Verify, WorkloadName, WriteRate,
+    FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LatencyPromise, LeaveOut, Length, List,
+    MissingEngines, Multiple, OperationMix, OptionText, Order, PositiveFraction, Question, RangeCursors, RangeLengths,
+    ReadRate, Repeat, Spelling, TimeSpan, VerdictFigure, Verify, WorkloadName, WriteRate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -163,7 +163,10 @@ pub struct RunSection {
     /// Operations a second of all kinds and clients of a mix, on a schedule that does not wait for the engine.
     #[key(absent = "closed loop: a client starts an operation when its last one ends")]
     pub rate: Option<ReadRate>,
-    /// Arrival of operations with a `rate`, `read_rate` or `write_rate`.
+    /// Highest rate that keeps this promise: the run searches for it, with the clients that `readers` counts.
+    #[key(absent = "no search")]
+    pub find_max_rate: Option<LatencyPromise>,
+    /// Arrival of operations with a `rate`, `read_rate`, `write_rate` or `find_max_rate`.
     #[key(absent = "fixed")]
     pub arrival: Option<Arrival>,
     /// Required isolation of the transactions of `transfer` and of `transactional-update`; engines with a weaker
@@ -397,7 +400,10 @@ pub const DURATION: Duration = Duration::from_secs(10);
 impl RunSection {
     /// Whether any of its clients works at a rate.
     pub fn has_rate(&self) -> bool {
-        let rates = self.read_rate.is_some() || self.write_rate.is_some() || self.rate.is_some();
+        let rates = self.find_max_rate.is_some()
+            || self.read_rate.is_some()
+            || self.write_rate.is_some()
+            || self.rate.is_some();
         rates || self.role.iter().any(|role| role.rate.is_some())
     }
 }

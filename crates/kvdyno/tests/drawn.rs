@@ -251,7 +251,7 @@ fn impossible_laws_and_rates_of_runs_are_refused() {
         ("6:16", "distribution = \"power 0.1 0.5 9 0 1 0 1\"\n", "weights that are 0"),
         ("6:8", "rate = 0\n", "it must be above 0 operations a second"),
         ("6:8", "rate = \"10G\"\nreaders = [1]\n", "rate is 10000000000; it must be at most 100000000 a second"),
-        ("6:11", "arrival = \"sine\"\n", "give read_rate, write_rate or rate"),
+        ("6:11", "arrival = \"sine\"\n", "give read_rate, write_rate, rate or find_max_rate"),
         ("6:11", "arrival = \"sine 60\"\nrate = 5\n", "`sine 60`: the period `60` is not a time such as 5s or 10m"),
         ("6:11", "arrival = \"fixed 60s\"\nrate = 5\n", "`fixed 60s`: fixed has no period; bursty and sine have one"),
         ("6:11", "arrival = \"sine 60s\"\nrate = 5\n", "a period of 1m, longer than the duration of 10s; give a"),

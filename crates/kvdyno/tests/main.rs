@@ -35,6 +35,7 @@ mod numa_guest;
 mod ownership;
 mod processes;
 mod put_off;
+mod rate_search;
 mod read_backs;
 mod results;
 mod resume;

@@ -88,6 +88,10 @@ impl Slicing {
     }
 }
 
+/// Times of its measured part that a search for a rate takes, about: the capacity, two rates below it, six steps of a
+/// bisection, and the rate that was found.
+const PROBES: u32 = 10;
+
 /// How many times its measured part a trial takes for all of its slices, for estimates. One of a duet has the measured
 /// part to itself, and as much work again beside the other, each with half of the processors' time.
 pub(crate) fn times_measured(experiment: &Experiment) -> u32 {
@@ -102,7 +106,11 @@ pub(crate) fn times_measured(experiment: &Experiment) -> u32 {
         Design::Auto => matches!(engines.as_slice(), [one, other] if one == other),
         Design::Slices | Design::Turns => false,
     };
-    if is_duet { 2 } else { 1 }
+    match experiment.run.iter().any(|run| run.find_max_rate.is_some()) {
+        true => PROBES,
+        false if is_duet => 2,
+        false => 1,
+    }
 }
 
 /// The design for the trials of one step; the experiment is that of their variant, and so are `engines`, in its order.
@@ -149,6 +157,10 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
     let periodic = arrivals.find(|arrival| arrival.period().is_some()).unwrap_or_default();
     let needed = step.iter().map(|trial| memory_of(experiment, &trial.workload)).sum::<u64>();
     let reasons = [
+        (
+            workload.parameters.run.find_max_rate.is_some(),
+            "a search for the highest rate has the machine to itself".to_owned(),
+        ),
         (experiment.lab.order == Order::Sequential, "lab.order = sequential has one database at a time".to_owned()),
         (step.len() < 2, "there is one set-up".to_owned()),
         (environment.memory.is_some(), "environment.memory limits each by itself, page cache included".to_owned()),

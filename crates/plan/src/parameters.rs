@@ -12,6 +12,7 @@ use crate::work::ends_after_fraction;
 pub(crate) fn check_run(run: &RunSection) -> Result<(), FileError> {
     check_end(run)?;
     check_arrival(run)?;
+    check_search(run)?;
     check_roles(run)?;
     let workload = Workload::from(run.workload);
     let given = |key: &&RunKey| differs(run, &RunSection::default(), key.name());
@@ -77,14 +78,51 @@ pub(crate) fn check_load(experiment: &Experiment) -> Result<(), FileError> {
 fn check_arrival(run: &RunSection) -> Result<(), FileError> {
     match run.arrival {
         Some(arrival) if !run.has_rate() => {
-            let message =
-                format!("{arrival} is an arrival at a rate; give read_rate, write_rate or rate, or leave it out");
+            let message = format!(
+                "{arrival} is an arrival at a rate; give read_rate, write_rate, rate or find_max_rate, or leave it out"
+            );
             Err(FileError::at(RunKey::Arrival, message))
         }
         Some(arrival) => match cut_short(run, arrival) {
             Some(message) => Err(FileError::at(RunKey::Arrival, message)),
             None => Ok(()),
         },
+        None => Ok(()),
+    }
+}
+
+/// Refuses a search whose rate is given, or that has no end, no steady rate or no clients of one kind.
+fn check_search(run: &RunSection) -> Result<(), FileError> {
+    if run.find_max_rate.is_none() {
+        return Ok(());
+    }
+    let workload = Workload::from(run.workload);
+    let (has_readers, has_writers) = (workload.profile().reader.is_some(), workload.profile().writer.is_some());
+    let given = match (has_readers, run.read_rate, run.rate, run.write_rate) {
+        (_, Some(_), ..) => Some("read_rate"),
+        (_, _, Some(_), _) => Some("rate"),
+        (false, .., Some(_)) => Some("write_rate"),
+        _ => None,
+    };
+    let periodic = run.arrival.filter(|arrival| arrival.period().is_some());
+    let reasons = [
+        given.map(|rate| format!("{rate} gives the rate that find_max_rate is to find; leave one of them out")),
+        (has_readers && has_writers && run.write_rate.is_none()).then(|| {
+            format!(
+                "`{}` has readers beside writers: give the rate of the writers, such as write_rate = 1000",
+                workload
+            )
+        }),
+        (run.operations.is_some() || ends_after_fraction(run).is_some()).then(|| {
+            "a search tries each rate for a time; give a duration instead of a number of operations".to_owned()
+        }),
+        periodic.map(|arrival| format!("arrival = {arrival} varies the rate that is searched; take fixed or poisson")),
+        (!run.role.is_empty()).then(|| "roles have rates of their own; search without [[run.role]]".to_owned()),
+        (run.reads_per_transaction.get() > 1)
+            .then(|| "reads at a rate are no transactions; leave reads_per_transaction out".to_owned()),
+    ];
+    match reasons.into_iter().flatten().next() {
+        Some(message) => Err(FileError::at(RunKey::FindMaxRate, message)),
         None => Ok(()),
     }
 }

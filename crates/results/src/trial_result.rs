@@ -7,7 +7,7 @@ pub use kvdyno_model::{FailureKind, Phase};
 
 use crate::{
     AuditFacts, ClientKind, CpuFacts, DesignFacts, EngineCounters, EngineFacts, NamedFigure, ObservedEnvironment,
-    Operations, OsFacts, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
+    Operations, OsFacts, RateSearch, RoleOperations, Setting, Side, Space, WorkloadFacts, WorkloadFigures,
 };
 
 /// The version of the result's schema. A reader refuses a result with a higher one.
@@ -34,6 +34,9 @@ pub struct TrialResult {
     /// The design of its measurement; absent for loads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<DesignFacts>,
+    /// Its search for a rate; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<RateSearch>,
     /// The copy of a loaded database that this run had; absent if its database was its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<DatabaseCopy>,
@@ -292,6 +295,7 @@ impl TrialResult {
             outcome,
             started: Timestamp::default(),
             design: None,
+            search: None,
             copied_from: None,
             window: None,
             cpu: CpuFacts::default(),
@@ -410,9 +414,18 @@ impl TrialResult {
         (self.work() > 0).then(|| self.os.fs_out_ops as f64 / self.work() as f64)
     }
 
-    /// Records a second in the measured window, over all kinds of a side.
+    /// Records a second in the measured window, over all kinds of a side. After a search that found no rate, what was
+    /// measured is no rate of the side either.
     pub fn rate(&self, side: Side) -> f64 {
+        if self.has_no_rate() && self.workload.is_searched(side) {
+            return 0.0;
+        }
         self.operations.iter().filter(|o| o.side() == side).map(|o| o.records_per_s).fold(0.0, |sum, rate| sum + rate)
+    }
+
+    /// Whether a search found no rate that keeps its promise.
+    pub fn has_no_rate(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.highest_per_s.is_none())
     }
 
     /// Records read a second in the measured window, over all kinds of reads.

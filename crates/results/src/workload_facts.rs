@@ -1,7 +1,7 @@
 //! The requested work of a trial.
 
 use kvdyno_dataset::ValueSizes;
-use kvdyno_model::{Arrival, Compression, Distribution, Durability, Verify};
+use kvdyno_model::{Arrival, Compression, Distribution, Durability, LatencyPromise, Verify};
 use serde::{Deserialize, Serialize};
 
 use crate::{RoleFacts, Side};
@@ -74,6 +74,9 @@ pub struct WorkloadFacts {
     /// The operations of a mix that were to come each second, of all kinds; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// The promise that the highest rate was to keep; absent without a search.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_max_rate: Option<LatencyPromise>,
     /// Arrival of operations; absent if none came at a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrival: Option<Arrival>,
@@ -90,6 +93,11 @@ impl WorkloadFacts {
             Side::Writes => self.write_rate,
         };
         of_side.or(self.rate).is_some() || self.roles.iter().any(|role| role.rate.is_some())
+    }
+
+    /// Whether the highest rate of a side was searched: the other one has a rate of its own, unless clients mix both.
+    pub fn is_searched(&self, side: Side) -> bool {
+        self.find_max_rate.is_some() && !self.is_paced(side)
     }
 
     /// Whether the clients of some role worked in a part of the measured window only.

@@ -27,7 +27,7 @@ pub(crate) struct Begun<'a> {
     /// The contents of its database before.
     pub(crate) contents: KnownContents,
     pub(crate) notes: Vec<String>,
-    /// Present if other trials run beside it.
+    /// Present if other trials run beside it, or it searches a rate.
     pub(crate) slices: Option<SliceSpec>,
 }
 

@@ -35,7 +35,7 @@ pub mod workloads;
 pub use audit::process::run as audit;
 pub use histogram::TickHistogram;
 pub use key_choice::{misfit_of_ids, sample_ids};
-pub use observer::{ClientTimes, ClientWork, KindTotals, Observer, Snapshot};
+pub use observer::{ClientTimes, ClientWork, KindTotals, Observer, ProbeReading, ProbeWork, Snapshot};
 pub use plausible::TrialClock;
 pub use spec::{
     AuditReport, AuditSpec, DestroySpec, DriverCheck, KnownContents, PresentIds, SessionAudit, TrialSpec, WorkerReport,

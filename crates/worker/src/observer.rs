@@ -78,6 +78,26 @@ impl Snapshot {
     }
 }
 
+/// Everything that clients at a searched rate did in warm-up parts so far.
+#[derive(Clone, Debug)]
+pub struct ProbeReading {
+    /// Latencies of all their operations by bucket.
+    counts: Vec<u64>,
+    /// How far each was behind its schedule at the ends of all parts together, ticks.
+    behind: Vec<u64>,
+}
+
+/// The operations of a part of a trial at a searched rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeWork {
+    /// Operations of all clients.
+    pub operations: u64,
+    /// Their latency.
+    pub latency: Latency,
+    /// Delay at the end of the client that was furthest behind its schedule, seconds.
+    pub behind_s: f64,
+}
+
 /// The work of a trial's clients, and the CPU time of their threads over the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClientWork {
@@ -132,6 +152,35 @@ impl<'a> Observer<'a> {
     /// The counts of the warm-up.
     pub fn warmup(&self) -> Snapshot {
         self.snapshot(|stats| &stats.warmup)
+    }
+
+    /// The account of the clients at a searched rate, in parts of the warm-up.
+    pub fn probe_reading(&self, parameters: &WorkloadParameters) -> ProbeReading {
+        let mut reading = ProbeReading { counts: vec![0; BUCKETS], behind: Vec::new() };
+        for stats in self.clients.iter().take(parameters.primary_clients() as usize) {
+            let mut behind = 0;
+            for ops in stats.used(&stats.warmup) {
+                ops.latency.add_to(&mut reading.counts);
+                behind += ops.pacing.behind.load(Ordering::Relaxed);
+            }
+            reading.behind.push(behind);
+        }
+        reading
+    }
+
+    /// The work between two accounts.
+    pub fn probe_work(&self, before: &ProbeReading, after: &ProbeReading) -> ProbeWork {
+        let ticks_per_ns = self.control().ticks_per_ns();
+        let since = |after: &[u64], before: &[u64]| -> Vec<u64> {
+            after.iter().zip(before).map(|(after, before)| after.saturating_sub(*before)).collect()
+        };
+        let counts = since(&after.counts, &before.counts);
+        let behind = since(&after.behind, &before.behind).into_iter().max().unwrap_or(0);
+        ProbeWork {
+            operations: counts.iter().sum(),
+            latency: Latency::from(&in_nanoseconds(&counts, ticks_per_ns)),
+            behind_s: behind as f64 / ticks_per_ns / 1e9,
+        }
     }
 
     /// The counts of the measured part.

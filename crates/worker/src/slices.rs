@@ -27,7 +27,7 @@ pub struct SliceSpec {
 }
 
 /// One slice, as it was ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slice {
     /// The first part, which is not counted.
     pub lead: Duration,
@@ -35,6 +35,9 @@ pub struct Slice {
     pub length: Duration,
     /// Another trial works on the same processors at the same time.
     pub is_duet: bool,
+    /// Operations a second of all clients whose highest rate is searched; infinite for as many as they can do. Absent
+    /// where none is searched.
+    pub per_s: Option<f64>,
 }
 
 /// The moment at which a slice begins. Trials that work at the same time have one for both: neither has a head start.
@@ -77,6 +80,8 @@ pub struct SliceControl {
     ordered_ns: AtomicU64,
     lead_ns: AtomicU64,
     length_ns: AtomicU64,
+    /// The bits of the slice's rate, operations a second; 0 for none.
+    per_s: AtomicU64,
 }
 
 impl SliceControl {
@@ -86,6 +91,7 @@ impl SliceControl {
         self.lead_ns.store(slice.lead.as_nanos() as u64, Ordering::Relaxed);
         self.length_ns.store(slice.length.as_nanos() as u64, Ordering::Relaxed);
         self.is_duet.store(slice.is_duet.into(), Ordering::Relaxed);
+        self.per_s.store(slice.per_s.unwrap_or(0.0).to_bits(), Ordering::Relaxed);
         self.ended.store(0, Ordering::SeqCst);
         self.number.fetch_add(1, Ordering::SeqCst);
         wake_all(&self.number);
@@ -110,6 +116,12 @@ impl SliceControl {
         }
         wait_while(&self.ended, ended, Some(timeout));
         are_through().0
+    }
+
+    /// The rate of the slice under way, operations a second, of the clients whose highest rate is searched. Absent where
+    /// it has none.
+    pub(crate) fn per_s(&self) -> Option<f64> {
+        Some(f64::from_bits(self.per_s.load(Ordering::Relaxed))).filter(|rate| *rate > 0.0)
     }
 
     /// Waits for the slice after number `seen`; `None` if there is none.
@@ -341,7 +353,7 @@ mod tests {
     use std::thread;
 
     fn slice(lead: u64, length: u64) -> Slice {
-        Slice { lead: Duration::from_millis(lead), length: Duration::from_millis(length), is_duet: false }
+        Slice { lead: Duration::from_millis(lead), length: Duration::from_millis(length), is_duet: false, per_s: None }
     }
 
     fn until_ended(control: &SliceControl, clients: u32) {

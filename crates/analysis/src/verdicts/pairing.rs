@@ -96,6 +96,10 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     if cell.finished.iter().any(|result| was_not_read_back(result)) {
         return Some(Unsure::NotAudited);
     }
+    let without_rate = cell.finished.iter().filter(|result| result.has_no_rate()).count();
+    if without_rate > 0 && 2 * without_rate >= cell.finished.len() {
+        return Some(Unsure::KeptAtNoRate);
+    }
     let loaded = cell.key.phase == Phase::Load && !cell.finished.is_empty();
     let seconds: f64 = cell.finished.iter().filter_map(|result| result.window.as_ref()).map(|one| one.seconds).sum();
     (loaded && seconds < SHORTEST_LOAD_S).then_some(Unsure::ShortLoad)

@@ -103,6 +103,8 @@ pub enum Unsure {
     },
     /// The loads of one of the two are too short to be judged, all repeats together.
     ShortLoad,
+    /// In half of its repeats or more, one of the two kept its promise at no rate that was tried.
+    KeptAtNoRate,
 }
 
 /// The log of the ratio of two setups in one repeat, in which they were measured beside each other.
@@ -245,9 +247,9 @@ impl Verdict {
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
-        use Unsure::{Failed, KeepsNothing, NoCpuTime, NotAudited};
+        use Unsure::{Failed, KeepsNothing, KeptAtNoRate, NoCpuTime, NotAudited};
         match self {
-            Failed | NotAudited | KeepsNothing => false,
+            Failed | NotAudited | KeepsNothing | KeptAtNoRate => false,
             NoCpuTime { repeats } => repeats < WITHOUT_CPU_TIME,
             _ => true,
         }
@@ -276,6 +278,7 @@ impl fmt::Display for Unsure {
             Unsure::NoCpuTime { .. } => {
                 f.write_str("the CPU time of one of the two is not known, or cannot be compared")
             }
+            Unsure::KeptAtNoRate => f.write_str("one of the two keeps the promise at no rate that was tried"),
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }
     }

@@ -279,7 +279,7 @@ impl KeyFlags {
             run.insert(key.name.to_owned(), value(key, text));
         }
         // A rate that means nothing to this workload takes the arrival with it.
-        let rates = [RunKey::ReadRate, RunKey::WriteRate, RunKey::Rate];
+        let rates = [RunKey::ReadRate, RunKey::WriteRate, RunKey::Rate, RunKey::FindMaxRate];
         if rates.iter().any(|key| self.text_of((*key).into()).is_some())
             && !rates.iter().any(|key| run.contains_key(key.name()))
         {

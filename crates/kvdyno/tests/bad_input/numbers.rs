@@ -49,7 +49,11 @@ fn a_number_out_of_its_range() {
             "read_rate is 10000000000; it must be at most 400000000 a second",
         ),
         ("3:14", "[[run]]\nwrite_rate = \"10G\"\n", "it must be at most 100000000 a second: no clock keeps more"),
-        ("3:11", "[[run]]\narrival = \"poisson\"\n", "give read_rate, write_rate or rate, or leave it out"),
+        (
+            "3:11",
+            "[[run]]\narrival = \"poisson\"\n",
+            "give read_rate, write_rate, rate or find_max_rate, or leave it out",
+        ),
         ("4:11", "[[run]]\nread_rate = 10\narrival = \"poison\"\n", "poisson"),
         ("4:13", "[[run]]\nworkload = \"overwrite\"\nread_rate = 10\n", "so read_rate means nothing to it"),
         ("4:13", "[[run]]\nworkload = \"readseq\"\nread_rate = 10\n", "so read_rate means nothing to it"),

@@ -13,6 +13,7 @@ mod drawn;
 mod efficiency;
 mod height;
 mod latency;
+mod latency_at_rate;
 mod latency_curves;
 mod line_chart;
 mod marker;

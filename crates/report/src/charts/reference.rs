@@ -7,7 +7,8 @@ use super::over_time::TimeFigure;
 use super::published::PublishedChart;
 use super::resources::ResourceFigure;
 use super::{
-    amplification, bars, efficiency, latency, latency_curves, over_time, published, rates, resources, storage,
+    amplification, bars, efficiency, latency, latency_at_rate, latency_curves, over_time, published, rates, resources,
+    storage,
 };
 use crate::error::ReportError;
 use crate::study::Study;
@@ -37,6 +38,8 @@ pub(crate) enum ChartKind<'a> {
     Amplification,
     /// Latencies of a side, percentile by percentile.
     Latency(Side),
+    /// Latency against the rates that searches tried.
+    LatencyAtRate,
     /// Latencies of a side as curves.
     LatencyCurve(Side),
     /// A figure of a side over the measured part.
@@ -57,6 +60,7 @@ impl<'a> ChartReference<'a> {
     pub(crate) fn heading(&self) -> Option<String> {
         match self.kind {
             ChartKind::Latency(side) => Some(format!("Latency: {side}")),
+            ChartKind::LatencyAtRate => Some("Latency against rate".to_owned()),
             ChartKind::LatencyCurve(side) => Some(format!("Latency curves: {side}")),
             ChartKind::Resources(figure) => Some(format!("Over time: {}", figure.word())),
             ChartKind::OverTime(side, TimeFigure::Rate) => Some(format!("Over time: {side}")),
@@ -83,6 +87,7 @@ impl<'a> ChartReference<'a> {
             ChartKind::Storage => storage::storage(study, workload),
             ChartKind::Amplification => amplification::amplification(study, workload),
             ChartKind::Latency(side) => latency::latencies(study, workload, side),
+            ChartKind::LatencyAtRate => latency_at_rate::latencies_at_rates(study, workload),
             ChartKind::LatencyCurve(side) => latency_curves::latency_curves(study, workload, side),
             ChartKind::Resources(figure) => resources::resources(study, workload, figure),
             ChartKind::OverTime(side, figure) => over_time::over_time(study, workload, side, figure),

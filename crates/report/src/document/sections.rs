@@ -8,8 +8,8 @@ use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::grid::Grid;
 use crate::study::Study;
 use crate::tables::{
-    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, relative_grids, run,
-    run_amplification, run_cpu, run_storage, workload_figures,
+    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, rate_searches,
+    relative_grids, run, run_amplification, run_cpu, run_storage, workload_figures,
 };
 use crate::verdicts::{VerdictGroup, verdicts};
 
@@ -59,7 +59,9 @@ fn variants<'a>(study: &'a Study<'a>) -> Option<Section<'a>> {
 
 fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: String, name: &'a str) -> Section<'a> {
     let charts = |kind| Block::Charts(ChartReference::new(study, name, kind));
-    let mut blocks = vec![charts(ChartKind::Rates), charts(ChartKind::Efficiency)];
+    let mut blocks: Vec<Block<'a>> = vec![charts(ChartKind::LatencyAtRate)];
+    blocks.extend(rate_searches(study, name).map(Block::Table));
+    blocks.extend([charts(ChartKind::Rates), charts(ChartKind::Efficiency)]);
     blocks.extend(matrices(study, groups, name).into_iter().map(Block::Table));
     blocks.push(Block::Table(run(study, name)));
     blocks.push(charts(ChartKind::Cpu));

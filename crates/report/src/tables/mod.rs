@@ -8,6 +8,7 @@ mod fields;
 mod load;
 mod matrix;
 mod of_cells;
+mod rate_search;
 mod relative;
 mod run;
 mod settings;
@@ -19,6 +20,7 @@ pub(crate) use cpu::run_cpu;
 pub(crate) use environment::environment;
 pub(crate) use load::load;
 pub(crate) use matrix::matrices;
+pub(crate) use rate_search::rate_searches;
 pub(crate) use relative::{Relative, relative_grids, relatives};
 pub(crate) use run::{latencies, run};
 pub(crate) use settings::{

@@ -15,7 +15,7 @@ pub(crate) type Fact = (String, String);
 /// A setting in words.
 type SettingOf = fn(&TrialResult) -> Option<String>;
 
-const SETTINGS: [(&str, SettingOf); 17] = [
+const SETTINGS: [(&str, SettingOf); 18] = [
     ("records", |r| Some(grouped(r.workload.records as f64))),
     ("key + value", |r| Some(r.workload.sizes(|bytes| grouped(bytes as f64)))),
     ("keys", |r| Some(r.workload.keys())),
@@ -31,6 +31,7 @@ const SETTINGS: [(&str, SettingOf); 17] = [
     ("writes limited to", |r| r.workload.write_rate.map(|rate| format!("{}/s", grouped(rate)))),
     ("reads come at", |r| r.workload.read_rate.map(|rate| format!("{}/s", grouped(rate)))),
     ("operations come at", |r| r.workload.rate.map(|rate| format!("{}/s", grouped(rate)))),
+    ("highest rate with", |r| r.workload.find_max_rate.map(|promise| promise.to_string())),
     ("arrival", |r| r.workload.arrival.map(|arrival| arrival.to_string())),
     ("roles", |r| Some(roles(&r.workload)).filter(|roles| !roles.is_empty())),
 ];

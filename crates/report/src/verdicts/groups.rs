@@ -216,7 +216,11 @@ impl<'r> VerdictGroup<'_, 'r> {
             Some(Side::Writes) => " of writes",
             None => "",
         };
-        format!("{}, by {}{side}", self.title(), self.figure().name())
+        let promise = self.cells.first().and_then(|cell| cell.first()?.workload.find_max_rate);
+        match promise.filter(|_| self.side().is_some()) {
+            Some(promise) => format!("{}, by the highest rate{side} that keeps {promise}", self.title()),
+            None => format!("{}, by {}{side}", self.title(), self.figure().name()),
+        }
     }
 
     /// Their deed, as a verb for sentences.

@@ -34,7 +34,7 @@ pub struct TrialContext<'a> {
     pub backing_store: &'a BackingStore,
     /// The register of everything that this process makes.
     pub register: &'a Register,
-    /// The slices that it works in beside others; absent if it works alone.
+    /// The slices that it works in, beside others or at the rates of a search; absent if it works in one piece.
     pub slices: Option<SliceSpec>,
     pub create: bool,
     /// The copy that its database is.

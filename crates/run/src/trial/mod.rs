@@ -3,6 +3,7 @@
 //! of the lab ([`LabError`]) is the trial's failure.
 
 mod bounds;
+mod bracket;
 mod context;
 mod counted;
 mod lab_cpu;
@@ -14,6 +15,7 @@ mod pauses;
 mod reports;
 mod resources;
 mod result;
+mod search;
 mod slice_cpu;
 mod slicing;
 mod standing;
@@ -58,6 +60,7 @@ use reports::Reports;
 use result::OsExtras;
 pub(crate) use result::{last_words, survivors_note};
 pub use result::{not_run, workload_facts};
+use search::{RateSearcher, SearchOrder};
 use together::{Conductor, SliceOrder};
 use watching::{Watched, Watching};
 
@@ -93,13 +96,20 @@ pub fn run(
 ) -> io::Result<Vec<Ended>> {
     let prepared = contexts.iter().map(|context| PreparedTrial::new(worker, context));
     let mut prepared = prepared.collect::<io::Result<Vec<_>>>()?;
+    let mut search = None;
     let (watched, (design, why)) = {
         let mut watchings = prepared.iter_mut().map(PreparedTrial::start).collect::<io::Result<Vec<_>>>()?;
-        let chosen = match (slice_order(contexts), watchings.as_mut_slice()) {
-            (Some(order), watchings) => Conductor::new(watchings, live).run(step, order),
-            (None, watchings) => {
+        let in_turns = || (Design::Turns, step.why.clone());
+        let order = contexts.first().and_then(SearchOrder::of);
+        let chosen = match (order, slice_order(contexts), watchings.as_mut_slice()) {
+            (Some(order), _, [watching]) => {
+                search = Some(RateSearcher::new(watching, order, live).run());
+                in_turns()
+            }
+            (_, Some(order), watchings) => Conductor::new(watchings, live).run(step, order),
+            (_, None, watchings) => {
                 watchings.iter_mut().for_each(|watching| watching.until_end(live));
-                (Design::Turns, step.why.clone())
+                in_turns()
             }
         };
         (watchings.into_iter().map(Watching::finish).collect::<Vec<_>>(), chosen)
@@ -116,6 +126,9 @@ pub fn run(
             one.finish(worker, watched, design)
         })
         .collect();
+    if let [Ended { result: Some(result), .. }] = ended.as_mut_slice() {
+        result.search = search;
+    }
     if let (Design::Duet, [one, other]) = (design, ended.as_mut_slice()) {
         one.is_beside(other);
         other.is_beside(one);

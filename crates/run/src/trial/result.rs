@@ -93,6 +93,7 @@ pub(super) fn result(
         outcome,
         started: extras.started,
         design: None,
+        search: None,
         copied_from: context.copied_from,
         window: report.as_ref().and_then(|report| window(report, watched.lab_cpu_s)).filter(|_| is_plausible),
         cpu,
@@ -333,7 +334,8 @@ pub fn workload_facts(workload: &WorkloadSpec, settings: &EngineSettings) -> Wor
         write_rate: workload.write_rate.filter(|_| !mixes),
         read_rate: workload.read_rate,
         rate: workload.write_rate.filter(|_| mixes),
-        arrival: workload.write_rate.or(workload.read_rate).map(|_| workload.arrival),
+        find_max_rate: workload.run.find_max_rate,
+        arrival: workload.arrivals().next().filter(|_| workload.roles.is_empty()),
         roles: workload.roles.iter().map(role_facts).collect(),
     }
 }

@@ -87,7 +87,7 @@ mod tests {
     const LENGTH: Duration = Duration::from_millis(100);
 
     fn slice(lead: Duration, length: Duration, is_duet: bool) -> Slice {
-        Slice { lead, length, is_duet }
+        Slice { lead, length, is_duet, per_s: None }
     }
 
     #[test]

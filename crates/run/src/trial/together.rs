@@ -84,7 +84,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         // the CPU time of everything is that of slices.
         for lead in [Duration::ZERO, lead] {
             for one in 0..self.watchings.len() {
-                self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false });
+                self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false, per_s: None });
             }
         }
         let (design, why) = self.chosen(step);
@@ -96,8 +96,11 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
             let trials = slice_order(order.seed, *round, self.watchings.len());
             match is_duet {
                 // Each has half of the processors' time, so that it works as long as it does alone.
-                true => self.slice(&trials, Slice { lead, length: length * 2, is_duet: true }),
-                false => trials.iter().for_each(|one| self.slice(&[*one], Slice { lead, length, is_duet: false })),
+                true => self.slice(&trials, Slice { lead, length: length * 2, is_duet: true, per_s: None }),
+                false => {
+                    let slice = Slice { lead, length, is_duet: false, per_s: None };
+                    trials.iter().for_each(|one| self.slice(&[*one], slice));
+                }
             }
         }
         self.watchings.iter_mut().for_each(Watching::end_slices);

@@ -28,8 +28,8 @@ pub(crate) trait BeginsOperations: Clone + 'static {
     /// Whether operations come by a schedule.
     const IS_OPEN: bool;
 
-    /// A part of the trial begins.
-    fn resume(&mut self, clock: impl Clock);
+    /// A part of the trial begins. Where a slice orders a rate, `interval_ns` is the mean interval between operations.
+    fn resume(&mut self, clock: impl Clock, interval_ns: Option<f64>);
 
     /// The begin time of the next operation, ticks; `last` is the end time of the one before it. `None` if `until`
     /// comes first.
@@ -51,7 +51,7 @@ impl BeginsOperations for ClosedLoop {
     const IS_OPEN: bool = false;
 
     #[inline(always)]
-    fn resume(&mut self, _clock: impl Clock) {}
+    fn resume(&mut self, _clock: impl Clock, _interval_ns: Option<f64>) {}
 
     #[inline(always)]
     fn begin(&mut self, clock: impl Clock, last: u64, _until: &AtomicU64, _stats: &PacingStats) -> Option<u64> {
@@ -70,8 +70,11 @@ impl BeginsOperations for ClosedLoop {
 impl BeginsOperations for Pacer {
     const IS_OPEN: bool = true;
 
-    fn resume(&mut self, clock: impl Clock) {
-        Pacer::resume(self, clock);
+    fn resume(&mut self, clock: impl Clock, interval_ns: Option<f64>) {
+        match interval_ns {
+            Some(interval_ns) => self.begin_anew(clock, interval_ns),
+            None => Pacer::resume(self, clock),
+        }
     }
 
     #[inline(always)]

@@ -27,6 +27,8 @@ pub(crate) struct Schedule {
     /// The mean interval between operations, nanoseconds.
     interval_ns: f64,
     stream: Stream,
+    /// The part of an interval before the first operation.
+    offset: f64,
     /// The expected number of operations until the next one.
     level: f64,
     /// When the next operation is due, nanoseconds.
@@ -38,12 +40,16 @@ impl Schedule {
     pub(crate) fn new(arrival: Arrival, interval_ns: f64, offset: f64, stream: Stream) -> Self {
         let period_ns = arrival.period().map_or(f64::INFINITY, |period| period.as_secs_f64() * 1e9);
         let arrival = arrival.kind();
-        let mut schedule = Schedule { arrival, period_ns, interval_ns, stream, level: offset, due_ns: 0.0 };
-        if arrival == ArrivalKind::Poisson {
-            schedule.level = schedule.step();
-        }
-        schedule.due_ns = schedule.moment_of(schedule.level);
+        let mut schedule = Schedule { arrival, period_ns, interval_ns, stream, offset, level: 0.0, due_ns: 0.0 };
+        schedule.begin_anew(interval_ns);
         schedule
+    }
+
+    /// Begins again with another interval.
+    pub(crate) fn begin_anew(&mut self, interval_ns: f64) {
+        self.interval_ns = interval_ns;
+        self.level = if self.arrival == ArrivalKind::Poisson { self.step() } else { self.offset };
+        self.due_ns = self.moment_of(self.level);
     }
 
     /// When the next operation is due, nanoseconds since the schedule began.

@@ -8,7 +8,7 @@ use kvdyno_results::OpKind;
 
 use super::read_backs::ReadBacks;
 use super::{Driver, Limit, Work};
-use crate::arrival::{Pacer, pacer};
+use crate::arrival::{BeginsOperations, Pacer, pacer};
 use crate::clock::Clock;
 use crate::shared::{ClientOps, bump};
 use crate::workloads::parameters::WorkloadParameters;
@@ -146,7 +146,7 @@ impl<C: Clock, I: Iterator<Item = u64>> Work<C> for BatchWriter<I> {
         let made = RecordMaker::new(driver.keys, driver.values);
         let is_over = |now| now >= limit.until.load(Ordering::Relaxed);
         if let Some(pacer) = &mut self.pacer {
-            pacer.resume(driver.clock);
+            BeginsOperations::resume(pacer, driver.clock, driver.ordered_interval_ns());
         }
         for _ in 0..limit.operations {
             let due = match &mut self.pacer {

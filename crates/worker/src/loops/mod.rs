@@ -57,6 +57,16 @@ pub struct Driver<'a, C> {
     pub resumes: bool,
 }
 
+impl<C> Driver<'_, C> {
+    /// The mean interval between two operations of this client that the slice under way orders, nanoseconds. Absent
+    /// where it orders no rate.
+    pub(crate) fn ordered_interval_ns(&self) -> Option<f64> {
+        let per_s = self.control.slices.per_s().filter(|_| self.parameters.is_searched(self.writes))?;
+        let (_, clients) = self.parameters.share_of_schedule(self.index, self.writes);
+        Some(1e9 * f64::from(clients) / per_s)
+    }
+}
+
 /// When a part of a trial ends for a thread.
 #[derive(Clone, Copy)]
 pub struct Limit<'a> {

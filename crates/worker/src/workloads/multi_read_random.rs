@@ -150,7 +150,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for MultiGet<K, A> {
         let (_, session) = driver.session.raw();
         let (clock, has_updates) = (driver.clock, driver.may_have_updates());
         let size = self.keys.len();
-        self.batches.arrival.resume(clock);
+        self.batches.arrival.resume(clock, driver.ordered_interval_ns());
         let mut end = clock.now();
         for _ in 0..limit.operations {
             self.batches.draw(driver, has_updates);
@@ -197,7 +197,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for Gets<K, A> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
         let has_updates = driver.may_have_updates();
         driver.recall.will_ask_with(&self.key);
-        self.batches.arrival.resume(driver.clock);
+        self.batches.arrival.resume(driver.clock, driver.ordered_interval_ns());
         for _ in 0..limit.operations {
             self.batches.draw(driver, has_updates);
             let Some(late) = self.batches.arrival.late(driver.clock, limit.until, &ops.pacing) else { break };

@@ -231,20 +231,33 @@ impl WorkloadParameters {
         Duration::try_from_secs_f64(longest).unwrap_or(Duration::MAX / 2).saturating_add(self.longest_gap())
     }
 
+    /// Whether the highest rate of the writers, or of the readers, is searched: of those that `readers` counts.
+    pub fn is_searched(&self, writes: bool) -> bool {
+        self.run.find_max_rate.is_some() && writes == (self.readers == 0)
+    }
+
     /// Whether any client works at a rate.
     pub fn is_paced(&self) -> bool {
-        self.write_rate.is_some() || self.read_rate.is_some() || self.roles.iter().any(|role| role.rate.is_some())
+        self.run.find_max_rate.is_some()
+            || self.write_rate.is_some()
+            || self.read_rate.is_some()
+            || self.roles.iter().any(|role| role.rate.is_some())
     }
 
     /// Arrivals of all clients that work at a rate.
     pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
-        let alike = self.write_rate.or(self.read_rate).map(|_| self.arrival);
-        alike.into_iter().chain(self.roles.iter().filter(|role| role.rate.is_some()).map(|role| role.arrival))
+        let has_rate = self.run.find_max_rate.is_some() || self.write_rate.or(self.read_rate).is_some();
+        has_rate
+            .then_some(self.arrival)
+            .into_iter()
+            .chain(self.roles.iter().filter(|role| role.rate.is_some()).map(|role| role.arrival))
     }
 
-    /// The mean interval between two operations of one writer, or of one reader, seconds; absent in a closed loop.
+    /// The mean interval between two operations of one writer, or of one reader, seconds; absent in a closed loop. 0
+    /// where slices order the rate.
     pub fn interval_s(&self, writes: bool) -> Option<f64> {
         match writes {
+            _ if self.is_searched(writes) => Some(0.0),
             // The rate of a mix counts operations, however many records each has.
             true if self.mix.is_some() => self.write_rate.map(|rate| f64::from(self.writers) / rate),
             true => self.write_rate.map(|rate| f64::from(self.writers) * self.batch as f64 / rate),

@@ -90,7 +90,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for RangeLoop<K, A> {
         let Some(cursor) = ScanCursor::open(driver, self.backward) else { return };
         let tail = NoTail { backward: self.backward, records: driver.parameters.data.records };
         let length = driver.parameters.reads.seek_nexts as usize + 1;
-        self.arrival.resume(driver.clock);
+        self.arrival.resume(driver.clock, driver.ordered_interval_ns());
         for _ in 0..limit.operations {
             let Some(begun) = self.arrival.late(driver.clock, limit.until, &ops.pacing) else { break };
             let target = RangeTarget { first: self.choice.next(), length, begun };

@@ -102,7 +102,7 @@ impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool, const LEDGER
     for ReadLoop<K, A, FULL, LEDGER>
 {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        self.0.arrival.resume(driver.clock);
+        self.0.arrival.resume(driver.clock, driver.ordered_interval_ns());
         self.read_all(driver, ops, limit);
         self.0.arrival.pause(driver.clock, &ops.pacing);
     }

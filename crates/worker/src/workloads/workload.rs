@@ -62,6 +62,10 @@ impl Workload {
     pub fn accepts(self, key: impl Into<WorkloadKey>) -> bool {
         match key.into() {
             WorkloadKey::Run(RunKey::Durability) => self.writes(),
+            WorkloadKey::Run(RunKey::FindMaxRate) => match self.profile().reader {
+                Some(_) => self.accepts(RunKey::ReadRate),
+                None => self.accepts(RunKey::WriteRate) || self.accepts(RunKey::Rate),
+            },
             key => self.0.takes(key),
         }
     }

@@ -39,6 +39,7 @@ impl WorkloadKey {
                 RunKey::Batch | RunKey::WriteRate | RunKey::Durability => "writes nothing",
                 RunKey::ReadRate => "has no readers that could wait",
                 RunKey::Rate => "mixes no operations",
+                RunKey::FindMaxRate => "has no clients whose rate could be set",
                 RunKey::Arrival => "has neither a rate of reads nor one of writes",
                 RunKey::Mix => "has operations of its own",
                 RunKey::RangeLengths => "reads no ranges of several lengths",

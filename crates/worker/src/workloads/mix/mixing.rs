@@ -148,7 +148,7 @@ pub(super) type GoesOn = bool;
 
 impl<C: Clock, K: KeyChoice, A: BeginsOperations, const FULL: bool> Work<C> for Mixing<K, A, FULL> {
     fn run(&mut self, driver: &mut Driver<'_, C>, all_ops: &ClientOps, limit: Limit<'_>) {
-        self.gets.arrival.resume(driver.clock);
+        self.gets.arrival.resume(driver.clock, driver.ordered_interval_ns());
         self.end = driver.clock.now();
         let mut left = limit.operations;
         while left > 0 {

@@ -58,7 +58,7 @@ impl<K: KeyChoice, A: BeginsOperations> Transferring<K, A> {
 
 impl<C: Clock, K: KeyChoice, A: BeginsOperations> Work<C> for Transferring<K, A> {
     fn run(&mut self, driver: &mut Driver<'_, C>, [ops, ..]: &ClientOps, limit: Limit<'_>) {
-        self.arrival.resume(driver.clock);
+        self.arrival.resume(driver.clock, driver.ordered_interval_ns());
         self.end = driver.clock.now();
         let mut left = limit.operations;
         while left > 0 && self.transfer(driver, ops, limit) && self.end < limit.until.load(Ordering::Relaxed) {

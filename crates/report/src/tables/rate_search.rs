@@ -1,0 +1,46 @@
+//! Searches for the highest rate that keeps a promise.
+
+use kvdyno_results::{RateSearch, TrialResult};
+
+use super::run::{by_engine, grouped};
+use crate::figures::Unit;
+use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, TableNote};
+use crate::study::{Study, StudyCell};
+
+/// The middle of a figure of a cell's searches.
+type SearchFigure = fn(&RateSearch) -> Option<f64>;
+
+const COLUMNS: [(&str, SearchFigure, Unit); 4] = [
+    ("highest/s", |search| search.highest_per_s, Unit::PerSecond),
+    ("capacity/s", |search| Some(search.capacity_per_s), Unit::PerSecond),
+    ("of capacity %", |search| Some(100.0 * search.highest_per_s? / search.capacity_per_s), Unit::Percent),
+    ("rates tried", |search| Some(search.probes.len() as f64), Unit::Count),
+];
+
+/// The searches of a workload; none if nothing was searched.
+pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
+    let cells = by_engine(study, workload);
+    let promise = cells.iter().find_map(|cell| cell.finished.iter().find_map(|result| result.search.as_ref()))?.promise;
+    let mut grid = grouped("Highest rate", &cells, []);
+    // The table of rates has what failed.
+    grid.rows.retain(|row| row.failure.is_none());
+    for (head, figure, unit) in COLUMNS {
+        grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
+        for (row, cell) in grid.rows.iter_mut().zip(&cells) {
+            row.cells.push(GridCell::from(content(cell, figure, unit)));
+        }
+    }
+    grid.notes.push(TableNote::Words(format!(
+        "Operations a second of all clients, medians of the repeats: the highest rate that keeps {promise}, and as many \
+         as the clients could do one after the other."
+    )));
+    Some(grid)
+}
+
+fn content(cell: &StudyCell<'_>, figure: SearchFigure, unit: Unit) -> Content {
+    let value = |result: &TrialResult| figure(result.search.as_ref()?);
+    match cell.median(value) {
+        Some(median) => Content::Number(median, unit),
+        None => Content::Absent,
+    }
+}

@@ -1,0 +1,55 @@
+//! The search of a trial for the highest rate at which its latencies keep a promise.
+
+use std::time::Duration;
+
+use kvdyno_model::{LatencyPromise, PromisedLatency};
+use serde::{Deserialize, Serialize};
+
+use crate::{Latency, Percentile};
+
+/// The search of a trial. Rates are operations a second of all clients whose rate was searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateSearch {
+    /// The promise.
+    pub promise: LatencyPromise,
+    /// The rate of as many operations as the clients could do.
+    pub capacity_per_s: f64,
+    /// The least rate that was searched: at a lower one a probe has too few operations to tell a latency of the promise.
+    pub least_per_s: f64,
+    /// The highest rate that kept the promise; absent if none did.
+    pub highest_per_s: Option<f64>,
+    /// The rates that were tried, in order.
+    pub probes: Vec<RateProbe>,
+}
+
+/// A rate that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateProbe {
+    /// The rate at which operations were to begin.
+    pub per_s: f64,
+    /// The rate at which they did.
+    pub reached_per_s: f64,
+    /// How long it was tried, seconds.
+    pub seconds: f64,
+    /// Latency of the operations, from the times at which they were due.
+    pub latency: Latency,
+    /// Delay at the end of the client that was furthest behind its schedule, seconds.
+    pub behind_s: f64,
+    /// Whether the rate was kept, and the promise, too.
+    pub kept: bool,
+}
+
+impl Latency {
+    /// A latency of a promise.
+    pub fn promised(&self, latency: PromisedLatency) -> Duration {
+        Duration::from_nanos(match latency {
+            PromisedLatency::Mean => self.mean_ns,
+            PromisedLatency::P50 => self.at(Percentile::P50),
+            PromisedLatency::P90 => self.at(Percentile::P90),
+            PromisedLatency::P99 => self.at(Percentile::P99),
+            PromisedLatency::P999 => self.at(Percentile::P99_9),
+            PromisedLatency::P9999 => self.at(Percentile::P99_99),
+            PromisedLatency::Max => self.max_ns,
+        })
+    }
+}
