@@ -186,7 +186,8 @@ fn cell<'a, E>(
 
 /// The rate of one side: from the repeats if there are any, else from the only trial's own time series.
 fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estimate> {
-    let does = |result: &&TrialResult| result.operations.iter().any(|o| o.side() == side);
+    let has_rate = |result: &TrialResult| !result.has_no_rate() || !result.workload.is_searched(side);
+    let does = |result: &&TrialResult| has_rate(result) && result.operations.iter().any(|o| o.side() == side);
     let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| result.rate(side)).collect();
     match (rates.as_slice(), finished) {
         ([value], [result]) => {

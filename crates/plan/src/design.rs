@@ -90,26 +90,32 @@ impl Slicing {
 
 /// Times of its measured part that a search for a rate takes, about: the capacity, two rates below it, six steps of a
 /// bisection, and the rate that was found.
-const PROBES: u32 = 10;
+pub(crate) const PROBES: u32 = 10;
 
 /// How many times its measured part a trial takes for all of its slices, for estimates. One of a duet has the measured
 /// part to itself, and as much work again beside the other, each with half of the processors' time.
 pub(crate) fn times_measured(experiment: &Experiment) -> u32 {
+    match experiment.run.iter().any(|run| run.find_max_rate.is_some()) {
+        true => PROBES,
+        false if are_duets(experiment) => 2,
+        false => 1,
+    }
+}
+
+/// Whether the trials of an experiment will probably be duets.
+pub(crate) fn are_duets(experiment: &Experiment) -> bool {
     let adapter = |label: &String| {
         let section = experiment.engine.get(label).and_then(|section| section.engine.as_deref());
         let name = EngineName::parse(section.unwrap_or(label));
         (name.adapter, name.preset)
     };
     let engines: Vec<_> = experiment.engines.iter().map(adapter).collect();
-    let is_duet = match experiment.lab.design {
+    let searches = experiment.run.iter().any(|run| run.find_max_rate.is_some());
+    match experiment.lab.design {
+        _ if searches => false,
         Design::Duet => true,
         Design::Auto => matches!(engines.as_slice(), [one, other] if one == other),
         Design::Slices | Design::Turns => false,
-    };
-    match experiment.run.iter().any(|run| run.find_max_rate.is_some()) {
-        true => PROBES,
-        false if is_duet => 2,
-        false => 1,
     }
 }
 

@@ -34,7 +34,7 @@ impl Extent {
         let trials = checked.plan.ordered().filter(|trial| !is_auto || trial.key.repeat == 1);
         let (loads, runs): (Vec<_>, Vec<_>) = trials.partition(|trial| trial.key.phase == Phase::Load);
         let load_seconds = loads.iter().map(|trial| load_seconds(&checked.variants[trial.variant].variant.experiment));
-        let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.planned_time()).collect();
+        let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.expected_time()).collect();
         Extent {
             loads: loads.len(),
             load_time: Duration::from_secs(load_seconds.sum::<f64>() as u64),

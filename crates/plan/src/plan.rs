@@ -9,6 +9,7 @@ use kvdyno_model::Order;
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::workloads::{TrialEnd, WorkloadSpec};
 
+use crate::design::PROBES;
 use crate::work::{load_spec, run_spec};
 
 /// Everything that will be done.
@@ -65,6 +66,12 @@ impl PlannedTrial {
 
     fn threads(&self) -> (u32, u32) {
         (self.key.readers, self.key.writers)
+    }
+
+    /// The time that it works, about: of a search, at all rates that it tries. Absent if it is not known beforehand.
+    pub fn expected_time(&self) -> Option<Duration> {
+        let searches = self.workload.parameters.run.find_max_rate.is_some();
+        Some(self.planned_time()? * if searches { PROBES } else { 1 })
     }
 
     /// Duration of warm-up and measured part together; absent if it is not known beforehand.

@@ -193,10 +193,10 @@
                 );
             const where = items[0]?.axisValue;
             const told = { marks: () => `${tick(x, where)} ${x.title}`, nines: () => percentile(where) }[x.words];
-            const at = items[0] ? (told?.() ?? `${digits(where)} ${x.title}`) : "";
+            const at = items[0] ? (told?.() ?? `${digits(x.log ? 10 ** where : where)} ${x.title}`) : "";
             return [escaped(at), ...lines].join("<br>");
         };
-        const hasMarks = x.words === "marks" || x.words === "nines";
+        const hasMarks = x.words === "marks" || x.words === "nines" || x.log;
         const marks = hasMarks ? { customValues: x.ticks.map(([at]) => at) } : {};
         const style = axisStyle();
         const shown = chart.data.series.filter((it) => !hidden.has(it.name)).flatMap((it) => it.points);

@@ -14,7 +14,7 @@ pub struct RateSearch {
     pub promise: LatencyPromise,
     /// The rate of as many operations as the clients could do.
     pub capacity_per_s: f64,
-    /// The least rate that was searched: at a lower one a probe has too few operations to tell a latency of the promise.
+    /// The least rate that was searched: at a lower one a probe has too few operations to tell each latency.
     pub least_per_s: f64,
     /// The highest rate that kept the promise; absent if none did.
     pub highest_per_s: Option<f64>,

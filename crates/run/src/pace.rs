@@ -20,7 +20,7 @@ impl Pace {
     /// Learns from a trial. Trials that were open together share their time.
     pub(crate) fn learn(&mut self, planned: &PlannedTrial, result: &TrialResult) {
         let together = 1 + result.design.as_ref().map_or(0, |design| design.beside.len());
-        match planned.planned_time() {
+        match planned.expected_time() {
             None => {
                 self.loads.insert(planned.engine, result.os.wall_s);
             }
@@ -38,7 +38,7 @@ impl Pace {
             0 => return None,
             count => self.loads.values().sum::<f64>() / count as f64,
         };
-        let seconds = trials.filter(|trial| trial.key.number >= number).map(|trial| match trial.planned_time() {
+        let seconds = trials.filter(|trial| trial.key.number >= number).map(|trial| match trial.expected_time() {
             Some(time) => time.as_secs_f64() + overhead,
             None => self.loads.get(&trial.engine).copied().unwrap_or(mean_load),
         });

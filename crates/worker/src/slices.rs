@@ -118,8 +118,8 @@ impl SliceControl {
         are_through().0
     }
 
-    /// The rate of the slice under way, operations a second, of the clients whose highest rate is searched. Absent where
-    /// it has none.
+    /// The rate of the slice under way, operations a second, of the clients whose highest rate is searched. Absent
+    /// where it has none.
     pub(crate) fn per_s(&self) -> Option<f64> {
         Some(f64::from_bits(self.per_s.load(Ordering::Relaxed))).filter(|rate| *rate > 0.0)
     }

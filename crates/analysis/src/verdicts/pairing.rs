@@ -27,10 +27,18 @@ fn throughput(result: &TrialResult, side: Side) -> Option<f64> {
     (result.is_finished() && rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
+fn does_side(result: &TrialResult, side: Side) -> bool {
+    result.operations.iter().any(|one| one.side() == side)
+}
+
 /// The aspects by which cells of one work are judged: the throughput of each side that works. A side with a rate of its
 /// own is judged only where no other is, because the rate that was asked for decides its throughput.
 pub fn judged(cells: &[&Cell<'_>]) -> Vec<Aspect> {
-    let does = |side: &Side| cells.iter().any(|cell| cell.rate(*side).is_some());
+    let is_without_rate = |cell: &Cell<'_>, side: Side| {
+        cell.first()
+            .is_some_and(|first| first.has_no_rate() && first.workload.is_searched(side) && does_side(first, side))
+    };
+    let does = |side: &Side| cells.iter().any(|cell| cell.rate(*side).is_some() || is_without_rate(cell, *side));
     let is_paced = |side: &Side| cells.iter().any(|cell| cell.first().is_some_and(|one| one.workload.is_paced(*side)));
     let sides: Vec<Side> = Side::ALL.into_iter().filter(does).collect();
     let free: Vec<Side> = sides.iter().copied().filter(|side| !is_paced(side)).collect();

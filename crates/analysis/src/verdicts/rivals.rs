@@ -175,10 +175,14 @@ impl Rivals {
         order
     }
 
-    /// The cells that have figures but cannot be compared, with the reason.
+    /// The cells that have figures but cannot be compared, with the reason; and those whose figure is that there is no
+    /// rate.
     pub fn left_out(&self) -> Vec<(usize, Unsure)> {
         let left_out = |index: usize| Some((index, self.cells[index].hindrance()?));
-        self.with_figures().into_iter().filter_map(left_out).collect()
+        let with_figures = self.with_figures();
+        let without = (0..self.cells.len()).filter(|index| !with_figures.contains(index)).filter_map(left_out);
+        let without_rate = without.filter(|(_, why)| *why == Unsure::KeptAtNoRate);
+        with_figures.iter().copied().filter_map(left_out).chain(without_rate).collect()
     }
 
     /// The highest first.
@@ -294,9 +298,11 @@ impl RivalsVerdicts {
             return over(index);
         }
         let others: Vec<RivalRank> = self.order.iter().filter_map(|other| over(*other)).collect();
+        // One without a rate is no rival of one that has some.
+        let are_rivals_left_out = self.left_out.iter().any(|(_, why)| *why != Unsure::KeptAtNoRate);
         match () {
             _ if others.is_empty() => None,
-            _ if others.contains(&RivalRank::Untold) || !self.left_out.is_empty() => Some(RivalRank::Untold),
+            _ if others.contains(&RivalRank::Untold) || are_rivals_left_out => Some(RivalRank::Untold),
             _ if others.contains(&RivalRank::Same) => Some(RivalRank::Same),
             _ => Some(RivalRank::Highest),
         }

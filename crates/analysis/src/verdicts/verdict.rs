@@ -278,7 +278,7 @@ impl fmt::Display for Unsure {
             Unsure::NoCpuTime { .. } => {
                 f.write_str("the CPU time of one of the two is not known, or cannot be compared")
             }
-            Unsure::KeptAtNoRate => f.write_str("one of the two keeps the promise at no rate that was tried"),
+            Unsure::KeptAtNoRate => f.write_str("the promise was kept at no rate that was tried"),
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }
     }

@@ -186,7 +186,8 @@ fn value(key: &Definition, text: &str) -> Value {
     if key.value.is_switch { Value::Boolean(true) } else { Value::String(text.to_owned()) }
 }
 
-/// The keys that were given, and a command's own defaults for the rest. A mix alone chooses the workload that takes it.
+/// The keys that were given, and a command's own defaults for the rest. A mix alone chooses the workload that takes it,
+/// and a search one that needs no other rate, with one reader.
 /// If a key ends the run otherwise than by time, the duration has no default. If the number of repeats is given, the
 /// budget and the question have none.
 fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>) -> KeyFlags {
@@ -195,14 +196,17 @@ fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>
     let ends_otherwise = has(RunKey::Operations.into()) || has(RunKey::RecordsFraction.into());
     let repeat = text_of(LabKey::Repeat.into()).and_then(|text| text.parse::<Repeat>().ok());
     let is_counted = repeat.is_some_and(|repeat| !repeat.is_auto());
-    let mixes = has(RunKey::Mix.into());
+    let (mixes, searches) = (has(RunKey::Mix.into()), has(RunKey::FindMaxRate.into()));
+    let searches_reads = searches && !mixes && !has(RunKey::WriteRate.into());
     let until_enough = [LabKey::Budget, LabKey::Question].map(KeyPath::from);
     let left = all().filter(|key| !given.iter().any(|(other, _)| other.path == key.path));
     let left = left.filter(|key| !ends_otherwise || key.path != RunKey::Duration.into());
     let left = left.filter(|key| !is_counted || !until_enough.contains(&key.path));
-    let own = |key: &Definition| match mixes && is_workload(key) {
-        true => Some(WorkloadName::Mix.word()),
-        false => default(key),
+    let own = |key: &Definition| match is_workload(key) {
+        true if mixes => Some(WorkloadName::Mix.word()),
+        true if searches_reads => Some(WorkloadName::ReadRandom.word()),
+        false if searches && key.path == RunKey::Readers.into() => Some("1"),
+        _ => default(key),
     };
     let defaults = left.filter_map(|key| Some((key, own(key)?.to_owned())));
     KeyFlags { given: given.iter().cloned().chain(defaults).collect() }

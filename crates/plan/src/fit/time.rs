@@ -12,7 +12,7 @@ use super::REPEATS_OF_AUTO;
 use super::capacity::{MachineCapacity, RUN_SHARE};
 use super::change::FitChange;
 use super::tables::{runs, tell};
-use crate::design::times_measured;
+use crate::design::{are_duets, times_measured};
 use crate::plan::{Plan, PlannedTrial};
 
 /// The fraction of a run's time that is its warm-up.
@@ -58,7 +58,7 @@ pub fn shorten_for_repeats(
     let plan = Plan::of(&variants);
     let first = plan.trials.iter().filter(|trial| trial.key.repeat == 1 && trial.key.phase == Phase::Run);
     let runs: u32 = first.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
-    let are_duets = variants.iter().all(|variant| times_measured(&variant.experiment) > 1);
+    let are_duets = variants.iter().all(|variant| are_duets(&variant.experiment));
     let (shortest, repeats) = match are_duets {
         true => (SHORTEST_DUET, DUETS_OF_A_VALUE * REPEATS_OF_AUTO),
         false => (SHORTEST_COMPARED, REPEATS_OF_AUTO),

@@ -25,7 +25,7 @@ pub(super) fn latencies_at_rates(study: &Study<'_>, workload: &str) -> Result<Ve
     };
     let by_count = lines_by_threads(study, workload, |cell| points(cell, bound));
     let all = || by_count.values().flatten().flat_map(|line| line.points.iter().flatten());
-    let x = Axis::powers("operations a second", all().map(|point| 10f64.powf(point.x)));
+    let x = Axis::logarithmic_rate("operations a second", all().map(|point| 10f64.powf(point.x)));
     let most = bound.at_most.as_nanos() as f64;
     let y = Axis::latency(
         &format!("{} of operations", bound.latency),
@@ -33,13 +33,12 @@ pub(super) fn latencies_at_rates(study: &Study<'_>, workload: &str) -> Result<Ve
     );
     let series = study.engines().len();
     let chart = |((readers, writers), mut lines): ((u32, u32), Vec<ChartLine>)| {
-        let caption = threads(readers, writers);
+        let caption = format!("{} against the rate, {}", bound.latency, threads(readers, writers));
         let promise = [x.range.0, x.range.1].map(|x| Some(Point::bare(x, most.log10())));
         lines.push(ChartLine { name: bound.to_string(), series, points: promise.into() });
         paint_lines(&LineChart {
             description: format!(
-                "{} against the rate that was tried, {caption}, a line for each engine; the rates found are filled",
-                bound.latency
+                "{caption}: rates that were tried, a line for each engine; the highest that kept the promise are filled"
             ),
             caption,
             size: (480.0, 290.0),
@@ -62,8 +61,8 @@ fn points(cell: &StudyCell<'_>, bound: PromisedBound) -> Vec<Point> {
     let mut bins: BTreeMap<i64, Vec<(&RateProbe, bool)>> = BTreeMap::new();
     for search in searches_of(cell) {
         for probe in search.probes.iter().filter(|probe| probe.reached_per_s > 0.0) {
-            let is_found = search.highest_per_s == Some(probe.per_s);
-            bins.entry((probe.per_s.ln() / SAME_RATE.ln()).floor() as i64).or_default().push((probe, is_found));
+            let is_highest = search.highest_per_s == Some(probe.per_s);
+            bins.entry((probe.per_s.ln() / SAME_RATE.ln()).floor() as i64).or_default().push((probe, is_highest));
         }
     }
     let point = |probes: Vec<(&RateProbe, bool)>| {
@@ -75,8 +74,8 @@ fn points(cell: &StudyCell<'_>, bound: PromisedBound) -> Vec<Point> {
         let x = middle(probes.iter().map(|(probe, _)| probe.per_s).collect()).log10();
         let y = middle(probes.iter().map(latency).collect()).log10();
         // A point with an interval is filled.
-        let is_found = probes.iter().any(|(_, is_found)| *is_found);
-        Point { interval: is_found.then_some((y, y)), ..Point::bare(x, y) }
+        let is_highest = probes.iter().any(|(_, is_highest)| *is_highest);
+        Point { interval: is_highest.then_some((y, y)), ..Point::bare(x, y) }
     };
     bins.into_values().map(point).collect()
 }

@@ -77,6 +77,16 @@ impl Axis {
         Axis { title: title.to_owned(), range: (low, high), ticks, is_logarithmic: true, words }
     }
 
+    /// Rates on a logarithmic scale, with marks at 1, 2 and 5 times each power of ten.
+    pub(super) fn logarithmic_rate(title: &str, rates: impl Iterator<Item = f64>) -> Axis {
+        let (low, high) = rates.fold((f64::MAX, 0.0f64), |(low, high), rate| (low.min(rate), high.max(rate)));
+        let range = ((low.min(high).max(1e-9) / 1.2).log10(), (high.max(1e-9) * 1.2).log10());
+        let powers = range.0.floor() as i32..=range.1.ceil() as i32;
+        let marks = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|times| times * 10f64.powi(power)));
+        let ticks = marks.map(|mark| (mark.log10(), short(mark))).filter(|(at, _)| (range.0..=range.1).contains(at));
+        Axis { title: title.to_owned(), range, ticks: ticks.collect(), is_logarithmic: true, words: AxisWords::Numbers }
+    }
+
     /// Bytes from 0 to a round number of binary units not under `most`. The unit of all marks is that of the highest.
     pub(super) fn bytes(title: &str, most: f64) -> Axis {
         let unit = 1024f64.powi((most.max(1.0).log2() / 10.0).floor() as i32);

@@ -31,8 +31,8 @@ pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
         }
     }
     grid.notes.push(TableNote::Words(format!(
-        "Operations a second of all clients, medians of the repeats: the highest rate that keeps {promise}, and as many \
-         as the clients could do one after the other."
+        "Operations a second of all clients, medians of the repeats: the highest rate that keeps {promise}, and as \
+         many as the clients could do one after the other."
     )));
     Some(grid)
 }

@@ -6,9 +6,10 @@ use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
 use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
+use kvdyno_model::LatencyPromise;
 use kvdyno_results::{Phase, Side};
 
-use super::sentences::{but, closing, far, is_of, procedure, reservations, sentence};
+use super::sentences::{but, closing, far, is_of, procedure, promise_sentence, reservations, sentence};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
@@ -130,7 +131,10 @@ impl<'r> VerdictGroup<'_, 'r> {
         let both = [pairing.one, pairing.other];
         let put_off = both.map(|index| (self.name(index), self.cells[index].put_off));
         let closing = closing(self.compared, put_off, &pairing.comparison);
-        let said = |compared: Aspect, comparison: &Comparison| sentence(self.verb(compared), (one, other), comparison);
+        let said = |compared: Aspect, comparison: &Comparison| match self.promise(compared) {
+            Some(promise) => promise_sentence(promise, (one, other), comparison),
+            None => sentence(self.verb(compared), (one, other), comparison),
+        };
         let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {
             but(&said(compared, &comparison), (self.compared, compared))
         });
@@ -216,11 +220,17 @@ impl<'r> VerdictGroup<'_, 'r> {
             Some(Side::Writes) => " of writes",
             None => "",
         };
-        let promise = self.cells.first().and_then(|cell| cell.first()?.workload.find_max_rate);
-        match promise.filter(|_| self.side().is_some()) {
+        match self.promise(self.compared) {
             Some(promise) => format!("{}, by the highest rate{side} that keeps {promise}", self.title()),
             None => format!("{}, by {}{side}", self.title(), self.figure().name()),
         }
+    }
+
+    /// The promise that the highest rates of a side were to keep; absent where none was searched.
+    fn promise(&self, compared: Aspect) -> Option<LatencyPromise> {
+        let (Aspect::Throughput(side), Some(cell)) = (compared, self.cells.first()) else { return None };
+        let workload = &cell.first()?.workload;
+        workload.find_max_rate.filter(|_| workload.is_searched(side))
     }
 
     /// Their deed, as a verb for sentences.

@@ -2,6 +2,7 @@
 
 use kvdyno_analysis::verdicts::{Aspect, Comparison, Verdict, VerdictFigure};
 use kvdyno_analysis::{PutOff, Weakness, WithClosing};
+use kvdyno_model::LatencyPromise;
 use kvdyno_model::text::duration;
 use kvdyno_results::Side;
 
@@ -35,6 +36,28 @@ pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comp
             let (distance, interval, why) = (distance(comparison), interval(comparison), because(comparison));
             format!("cannot tell: {one} and {other}{distance}{interval}, {repeats}{why}")
         }
+    }
+}
+
+/// `lmdb keeps p99=1ms up to 4.21 times the rate of bdb (3.9 to 4.6), 5 repeats`: of the highest rates that keep a
+/// promise.
+pub(crate) fn promise_sentence(promise: LatencyPromise, (one, other): (&str, &str), comparison: &Comparison) -> String {
+    let repeats = repeats(comparison.repeats);
+    match comparison.verdict {
+        Verdict::Slower => promise_sentence(promise, (other, one), &comparison.reversed()),
+        Verdict::Faster => {
+            let ratio = comparison.ratio.unwrap_or(1.0);
+            let how = match ratio >= TIMES {
+                true => format!("{} times the rate of", times(ratio)),
+                false => format!("a rate {} % higher than", per_cent(ratio - 1.0)),
+            };
+            format!("{one} keeps {promise} up to {how} {other}{}, {repeats}", bracket(comparison, ratio))
+        }
+        Verdict::Same => {
+            let (detect, bracket) = (per_cent(comparison.detect), bracket(comparison, 1.0));
+            format!("{one} and {other} keep {promise} up to the same rate within {detect} %{bracket}, {repeats}")
+        }
+        Verdict::CannotTell => sentence("", (one, other), comparison),
     }
 }
 
@@ -326,6 +349,21 @@ mod tests {
         assert_eq!(said(4.0), "new uses 75 % less CPU time per operation than old (-75 % to -75 %), 5 repeats");
         assert!(said(500.0).starts_with("new uses 99.8 % less CPU time per operation than old"));
         assert!(said(1.0).starts_with("new and old use the same CPU time per operation within 3 %"));
+    }
+
+    #[test]
+    fn the_highest_rates_of_two_are_told_with_their_promise() {
+        let said = |middle: f64| {
+            let log_ratios = [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off);
+            let comparison = compare(&PairedRatios::of(&log_ratios), &Terms::default());
+            promise_sentence("p99=1ms".parse().unwrap(), ("lmdb", "bdb"), &comparison)
+        };
+        let far = "lmdb keeps p99=1ms up to 4.20 times the rate of bdb (4.16 to 4.24), 5 repeats";
+        assert_eq!(said(4.2f64.ln()), far);
+        let near = "bdb keeps p99=1ms up to a rate 20 % higher than lmdb (+19 % to +21 %), 5 repeats";
+        assert_eq!(said(-1.2f64.ln()), near);
+        let same = "lmdb and bdb keep p99=1ms up to the same rate within 3 % (-1 % to +1 %), 5 repeats";
+        assert_eq!(said(0.0), same);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use kvdyno_results::{Pacing, RateProbe, RateSearch};
 use kvdyno_worker::slices::{Slice, SliceMoment};
 use kvdyno_worker::workloads::TrialEnd;
 
-use super::bracket::{RateBracket, operations_needed};
+use super::bracket::{NextProbe, RateBracket, operations_needed};
 use super::context::TrialContext;
 use super::watching::{TICK, Watching};
 use crate::progress::Live;
@@ -60,17 +60,21 @@ impl<'b, 'a, 'l> RateSearcher<'b, 'a, 'l> {
         // Before their first slice clients make what they need.
         self.slice(as_many, Duration::ZERO, Duration::ZERO);
         self.slice(as_many, self.order.warmup, Duration::ZERO);
-        let capacity_per_s = self.probe(as_many).reached_per_s;
         let least_per_s = operations_needed(&self.order.promise) / self.order.each.as_secs_f64();
-        let mut bracket = RateBracket::new(least_per_s, capacity_per_s);
+        let mut bracket = RateBracket::new(least_per_s, self.probe(as_many).reached_per_s);
         let mut probes = Vec::new();
-        while let Some(per_s) = bracket.next().filter(|_| !self.watching.is_leaving()) {
-            let probe = self.probe(per_s);
-            bracket.note(per_s, probe.kept);
-            probes.push(probe);
+        while let Some(next) = bracket.next().filter(|_| !self.watching.is_leaving()) {
+            match next {
+                NextProbe::Capacity => bracket.note_capacity(self.probe(as_many).reached_per_s),
+                NextProbe::Rate(per_s) => {
+                    let probe = self.probe(per_s);
+                    bracket.note(per_s, probe.kept);
+                    probes.push(probe);
+                }
+            }
             self.watching.set_slices_done(bracket.done());
         }
-        let highest_per_s = bracket.highest();
+        let (capacity_per_s, highest_per_s) = (bracket.capacity(), bracket.highest());
         self.slice(highest_per_s.unwrap_or(least_per_s), Duration::ZERO, self.order.each);
         self.watching.end_slices();
         while !self.watching.step(TICK, self.live) {}

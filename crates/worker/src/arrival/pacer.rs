@@ -40,8 +40,8 @@ impl Pacer {
         self.schedule.skip_to(self.paused_at as f64 / self.ticks_per_ns);
     }
 
-    /// Begins another schedule now, of operations that are `interval_ns` from each other on average. None is left of the
-    /// one before.
+    /// Begins another schedule now, of operations that are `interval_ns` from each other on average. None is left of
+    /// the one before.
     pub(crate) fn begin_anew(&mut self, clock: impl Clock, interval_ns: f64) {
         self.schedule.begin_anew(interval_ns);
         self.margin = SleepMargin::below(interval_ns);
