@@ -100,6 +100,7 @@ pub(crate) fn machine() -> Machine {
         kvdyno: "0.1.0".into(),
         build: None,
         driver: Some(driver),
+        limits: None,
     }
 }
 

@@ -10,6 +10,7 @@ pub mod abilities;
 pub mod costs;
 pub mod interference;
 pub mod leftovers;
+pub mod limits;
 pub mod lock;
 pub mod machine;
 pub mod memory;

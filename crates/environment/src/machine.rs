@@ -45,6 +45,7 @@ fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
         kvdyno: env!("CARGO_PKG_VERSION").to_owned(),
         build: None,
         driver: None,
+        limits: None,
     }
 }
 

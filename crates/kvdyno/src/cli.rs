@@ -464,6 +464,9 @@ pub struct MachineArguments {
     /// Folder whose filesystem is described
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub dir: PathBuf,
+    /// Measure what memory and the folder's storage allow, in a few seconds, and keep it for reports
+    #[arg(long)]
+    pub limits: bool,
     /// Print JSON, as --format json does
     #[arg(long, conflicts_with = "format")]
     pub json: bool,

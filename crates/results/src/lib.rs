@@ -40,7 +40,7 @@ pub use design::{DesignFacts, DuetSlice};
 pub use engine_facts::{EngineCounters, EngineFacts, EngineFile, EngineIdentity, EnginePackage, Setting};
 pub use environment::{CachedPages, KeptOutside, NodePages, ObservedEnvironment};
 pub use interference::Interference;
-pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineSetup, NumaNode};
+pub use machine::{Cache, Cpu, DriverCost, Filesystem, KvdynoBuild, Machine, MachineLimits, MachineSetup, NumaNode};
 pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
 pub use operations::{Operations, Pacing, Side};

@@ -34,6 +34,24 @@ pub struct Machine {
     pub build: Option<KvdynoBuild>,
     /// The driver's own cost, if it was measured.
     pub driver: Option<DriverCost>,
+    /// What memory and storage allow, if that was measured before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<MachineLimits>,
+}
+
+/// Limits of a machine without any engine, as `kvdyno machine --limits` measures them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineLimits {
+    /// Mean time of a load from memory whose address the load before gave, nanoseconds.
+    pub memory_latency_ns: f64,
+    /// Bytes a second that all processors together read from memory.
+    pub memory_bytes_per_s: f64,
+    /// Writes of 4 KiB a second to the databases' filesystem, each synced before the next.
+    pub syncs_per_s: f64,
+    /// Reads of 4 KiB a second at random from there, past the page cache, each awaited before the next. Absent where
+    /// the filesystem has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_per_s: Option<f64>,
 }
 
 /// Settings of a machine that change figures. Absent or empty if the system does not report them, or in older results.

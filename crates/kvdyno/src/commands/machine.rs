@@ -6,12 +6,13 @@ use std::time::Duration;
 use kvdyno_engine::{Choice, catalog};
 use kvdyno_environment::abilities::abilities;
 use kvdyno_model::EngineName;
-use kvdyno_model::text::counted;
+use kvdyno_model::text::{counted, grouped};
 use kvdyno_report::Format;
-use kvdyno_results::{DriverCost, KvdynoBuild, Machine};
+use kvdyno_results::{DriverCost, KvdynoBuild, Machine, MachineLimits};
 use kvdyno_worker::clock::{self, Calibration, Tsc};
 
 use crate::cli::MachineArguments;
+use crate::commands::limits;
 use crate::error::Error;
 use crate::output::{print_columns, print_json};
 
@@ -23,7 +24,10 @@ pub fn run(arguments: MachineArguments) -> Result<(), Error> {
     if !arguments.dir.is_dir() {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
-    let facts = describe(&arguments.dir);
+    let mut facts = describe(&arguments.dir);
+    if arguments.limits {
+        facts.limits = Some(limits::measure(&arguments.dir, &facts)?);
+    }
     match arguments.json || arguments.list.format == Format::Json {
         true => print_json(&facts),
         false => print_columns(&words(&facts)),
@@ -40,6 +44,7 @@ pub fn describe(folder: &Path) -> Machine {
     facts.kvdyno = env!("CARGO_PKG_VERSION").to_owned();
     facts.build = Some(build());
     facts.driver = driver(facts.cpu.threads.max(1));
+    facts.limits = limits::kept(&facts);
     facts
 }
 
@@ -112,11 +117,24 @@ fn words(facts: &Machine) -> String {
     }
     line("clock", facts.clock.clone());
     line("driver", facts.driver.as_ref().map_or("not measured: the null engine is not installed".into(), driver_words));
+    line("limits", facts.limits.as_ref().map_or("not measured: kvdyno machine --limits".into(), limit_words));
     line("kvdyno", kvdyno(&facts.kvdyno, facts.build.as_ref()));
     for (number, (part, ability)) in abilities().into_iter().enumerate() {
         line(if number == 0 { "environment" } else { "" }, format!("{part}: {ability}"));
     }
     lines.join("\n") + "\n"
+}
+
+fn limit_words(limits: &MachineLimits) -> String {
+    let reads = limits.reads_per_s.map_or("no reads past the page cache".to_owned(), |reads| {
+        format!("{} random reads of 4 KiB a second", grouped(reads))
+    });
+    format!(
+        "{:.1} ns for a dependent load from memory; {:.1} GB/s from memory; {} synced writes of 4 KiB a second; {reads}",
+        limits.memory_latency_ns,
+        limits.memory_bytes_per_s / 1e9,
+        grouped(limits.syncs_per_s)
+    )
 }
 
 fn driver_words(driver: &DriverCost) -> String {

@@ -8,6 +8,7 @@ pub mod engines;
 pub mod experiments;
 pub mod generated;
 pub mod install;
+pub mod limits;
 pub mod machine;
 mod named;
 pub mod new;

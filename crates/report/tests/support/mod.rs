@@ -393,5 +393,6 @@ fn machine() -> Machine {
         kvdyno: "0.1.0".into(),
         build: None,
         driver: Some(DriverCost { get_ns: 310.0, get_ns_range: (296.0, 331.0), scaling: 3.8, scaling_threads: 4 }),
+        limits: None,
     }
 }
