@@ -37,6 +37,10 @@ pub struct Pacing {
     pub spinning_s: f64,
     /// Time that operations began late because a sleep lasted longer than it should, seconds, all together.
     pub overslept_s: f64,
+    /// Time from the moments at which operations were due until they began because the ones before took so long, seconds,
+    /// all together; absent in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_s: Option<f64>,
     /// Delay at the end of the client that was furthest behind its schedule, seconds; over slices, the sum.
     pub behind_s: f64,
     /// The furthest that any of them was, seconds.
@@ -54,6 +58,14 @@ impl Pacing {
 }
 
 impl Operations {
+    /// The mean time from the beginning of an operation at a rate to its answer, nanoseconds: its latency without what
+    /// passed since it was due. Absent in a closed loop, whose latency is that, and in older results.
+    pub fn service_ns(&self) -> Option<f64> {
+        let pacing = self.pacing.filter(|_| self.operations > 0)?;
+        let late_ns = 1e9 * (pacing.queued_s? + pacing.overslept_s) / self.operations as f64;
+        Some((self.latency.mean_ns as f64 - late_ns).max(0.0))
+    }
+
     /// The side of the work that this kind is of.
     pub fn side(&self) -> Side {
         if self.kind.writes() { Side::Writes } else { Side::Reads }

@@ -430,6 +430,7 @@ fn pacing(clients: &[ClientPart<'_>], ticks_per_ns: f64) -> Option<Pacing> {
         sleeping_s: sum(|stats| &stats.sleeping),
         spinning_s: sum(|stats| &stats.spinning),
         overslept_s: sum(|stats| &stats.overslept),
+        queued_s: Some(sum(|stats| &stats.queued)),
         behind_s,
         most_behind_s: most(|stats| &stats.most_behind),
         kept: behind_s <= Pacing::allowed_s(window_ns / 1e9),

@@ -234,10 +234,14 @@ fn implausible_operations(ops: &OpStats, span: &TickSpan, paced: bool, ordered: 
     if let Some(ordered) = ordered.filter(|ordered| operations > *ordered) {
         return Some(format!("{operations} operations where {ordered} were ordered"));
     }
-    let PacingStats { operations: due, sleeping, spinning, overslept, behind, most_behind } = &ops.pacing;
+    let PacingStats { operations: due, sleeping, spinning, overslept, behind, most_behind, queued } = &ops.pacing;
     let waits = [due, sleeping, spinning, overslept, behind, most_behind];
     if let Some(most) = waits.map(|word| word.load(Ordering::Relaxed)).into_iter().find(|waited| *waited > ticks) {
         return Some(format!("it waited {most} ticks for its operations in {ticks}"));
+    }
+    let queued = queued.load(Ordering::Relaxed);
+    if queued > operations.saturating_add(1).saturating_mul(ticks) {
+        return Some(format!("{operations} operations that were queued for {queued} ticks, in {ticks}"));
     }
     let (highest, sum) = at_least(&counts);
     if highest > ticks {

@@ -182,6 +182,8 @@ pub struct PacingStats {
     pub behind: AtomicU64,
     /// The furthest that it was.
     pub most_behind: AtomicU64,
+    /// Time from the moments at which operations were due until they began, because the ones before took so long.
+    pub queued: AtomicU64,
 }
 
 /// Operations of a thread in the warm-up or in the measured part.
@@ -196,7 +198,7 @@ pub struct OpStats {
     pub records: AtomicU64,
     /// Its waits for operations that come at a rate.
     pub pacing: PacingStats,
-    _padding: [u64; 7],
+    _padding: [u64; 6],
     /// Latencies.
     pub latency: TickHistogram,
 }

@@ -8,7 +8,7 @@ use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::grid::Grid;
 use crate::study::Study;
 use crate::tables::{
-    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, near_limits, rate_searches,
+    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, near_limits, open_loop, rate_searches,
     relative_grids, run, run_amplification, run_cpu, run_storage, workload_figures,
 };
 use crate::verdicts::{VerdictGroup, verdicts};
@@ -68,6 +68,7 @@ fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: Strin
     let of_cpu = if study.experiment.lab.figure == VerdictFigure::CpuTime { Block::Table } else { Block::MoreTable };
     blocks.extend(run_cpu(study, name).map(of_cpu));
     blocks.extend(run_storage(study, name).map(Block::Table));
+    blocks.extend(open_loop(study, name).map(Block::MoreTable));
     blocks.extend(near_limits(study, name).map(Block::Table));
     blocks.push(charts(ChartKind::Storage));
     blocks.push(charts(ChartKind::Amplification));

@@ -65,7 +65,10 @@ impl Pacer {
             return None;
         }
         match now.checked_sub(due) {
-            Some(behind) => raise(&stats.most_behind, behind),
+            Some(behind) => {
+                raise(&stats.most_behind, behind);
+                bump(&stats.queued, behind);
+            }
             None => self.idle(clock, due, until, stats)?,
         }
         self.schedule.advance();
