@@ -74,8 +74,9 @@ fn background(bench: &Bench, device: &FlushedDevice, database: &Database, lab: &
     let (records, mut session) = (bench.records(), session(database)?);
     let (patience, begun) = (bench.effort.patience / 2, Instant::now());
     for id in 0..5 {
-        records.put_all(&mut session, [id], 1)?;
+        // Before the put: its sync may have come when it has returned, and without another put none follows.
         let before = device.flushes()?;
+        records.put_all(&mut session, [id], 1)?;
         while device.flushes()? == before {
             ensure!(
                 begun.elapsed() < patience,
