@@ -58,13 +58,7 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     Ok(lines)
 }
 
-fn results(
-    tries: &Tries,
-    name: &str,
-    engine: &str,
-    words: &[&str],
-    seed: u32,
-) -> io::Result<Option<Vec<TrialResult>>> {
+fn results(tries: &Tries, name: &str, engine: &str, words: &[&str], seed: u32) -> io::Result<Option<Vec<TrialResult>>> {
     let seed = seed.to_string();
     let work = ["--workload", "readrandom", "--readers", "1", "--records", "200k", "--repeat", REPEATS];
     let time = ["--duration", "500ms", "--warmup", "500ms", "--seed", &seed];

@@ -115,6 +115,6 @@ mod tests {
     #[test]
     fn eight_sums_are_one() {
         let words: Vec<u64> = (0..8000).collect();
-        assert_eq!(sum(&words), words.iter().sum());
+        assert_eq!(sum(&words), words.iter().sum::<u64>());
     }
 }

@@ -8,8 +8,8 @@ use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::grid::Grid;
 use crate::study::Study;
 use crate::tables::{
-    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, near_limits, open_loop, rate_searches,
-    relative_grids, run, run_amplification, run_cpu, run_storage, workload_figures,
+    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, near_limits, open_loop,
+    rate_searches, relative_grids, run, run_amplification, run_cpu, run_storage, workload_figures,
 };
 use crate::verdicts::{VerdictGroup, verdicts};
 

@@ -18,7 +18,9 @@ const COLUMNS: [(&str, OpenFigure, Unit); 6] = [
     ("behind", |_, main| Some(1e9 * main.pacing?.behind_s), Unit::Nanos),
     (
         "spinning %",
-        |result, main| Some(100.0 * main.pacing?.spinning_s / result.window.as_ref()?.seconds / f64::from(main.threads)),
+        |result, main| {
+            Some(100.0 * main.pacing?.spinning_s / result.window.as_ref()?.seconds / f64::from(main.threads))
+        },
         Unit::Percent,
     ),
 ];
