@@ -19,6 +19,7 @@ pub mod outside;
 pub mod ownership;
 pub mod placement;
 pub mod process;
+pub mod profiler;
 mod random;
 pub mod requested;
 pub mod storage;

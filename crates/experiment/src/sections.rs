@@ -299,6 +299,9 @@ pub struct LabSection {
     /// the last trial on the database.
     #[key(default = Audit::Sample)]
     pub audit: Audit,
+    /// Flame graph of the measured part of each run, by samples that `perf` takes.
+    #[key(default = false)]
+    pub profile: bool,
     /// Time without a completed operation after which a worker is killed.
     #[key(default = TimeSpan::seconds(60))]
     pub hang_timeout: TimeSpan<1>,
@@ -398,12 +401,14 @@ impl KeyValue for EngineOptions {
 /// Length of the measured part, where nothing else ends a run.
 pub const DURATION: Duration = Duration::from_secs(10);
 impl RunSection {
+    /// Whether its trials search the highest rate that keeps a promise.
+    pub fn searches(&self) -> bool {
+        self.find_max_rate.is_some()
+    }
+
     /// Whether any of its clients works at a rate.
     pub fn has_rate(&self) -> bool {
-        let rates = self.find_max_rate.is_some()
-            || self.read_rate.is_some()
-            || self.write_rate.is_some()
-            || self.rate.is_some();
+        let rates = self.searches() || self.read_rate.is_some() || self.write_rate.is_some() || self.rate.is_some();
         rates || self.role.iter().any(|role| role.rate.is_some())
     }
 }

@@ -36,6 +36,33 @@ fn every_list_is_had_as_json() {
     assert!(machine["build"]["rust"].as_str().unwrap().starts_with("rustc 1."), "{}", machine["build"]);
 }
 
+/// They are kept for later, and for the machine's file of a run.
+#[test]
+fn limits_of_the_machine_are_measured_once_and_kept() {
+    let lab = Lab::new();
+    let output = |mut command: Command| {
+        let output = command.env("XDG_DATA_HOME", lab.path("data")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let limits = |arguments: &[&str]| {
+        let mut command = lab.kvdyno();
+        command.args(["machine", "--json"]).args(arguments);
+        json(&output(command))["limits"].clone()
+    };
+    assert!(limits(&[]).is_null());
+    let measured = limits(&["--limits"]);
+    for limit in ["memory_latency_ns", "memory_bytes_per_s", "syncs_per_s"] {
+        assert!(measured[limit].as_f64().unwrap() > 0.0, "{measured}");
+    }
+    assert_eq!(limits(&[]), measured);
+    output(lab.compare(["faulty"]).workload("readrandom").operations(100).command());
+    let machine = lab.folder().machine().unwrap().unwrap();
+    assert_eq!(serde_json::to_value(machine.limits).unwrap(), measured);
+    let left: Vec<_> = fs::read_dir(lab.path("")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".kvdyno-limits")), "{left:?}");
+}
+
 #[test]
 fn events_are_told_one_a_line() {
     let lab = Lab::new();

@@ -34,6 +34,7 @@ mod new_adapter;
 mod numa_guest;
 mod ownership;
 mod processes;
+mod profile;
 mod put_off;
 mod rate_search;
 mod read_backs;

@@ -8,7 +8,8 @@ mod matrix;
 mod setup;
 mod workload;
 
-use kvdyno_experiment::{Experiment, FileError, Variant};
+use kvdyno_environment::profiler;
+use kvdyno_experiment::{Experiment, FileError, LabKey, Variant};
 use kvdyno_model::{DatabaseOrigin, Design, MissingEngines};
 use kvdyno_results::{EngineIdentity, LeftOut, Phase};
 
@@ -140,6 +141,12 @@ fn plan_of(checked: &[CheckedVariant]) -> Result<Plan, FileError> {
     Ok(plan)
 }
 
+/// Refuses a profile where none can be taken.
+fn check_profile(experiment: &Experiment) -> Result<(), FileError> {
+    let obstacle = experiment.lab.profile.then(profiler::obstacle).flatten();
+    obstacle.map_or(Ok(()), |why| Err(FileError::at(LabKey::Profile, format!("lab.profile = true cannot be: {why}"))))
+}
+
 /// A variant's set-ups. Engines that cannot be had are errors, or are left out if the experiment says so.
 fn check_variant(
     inspector: &dyn Inspector,
@@ -150,6 +157,7 @@ fn check_variant(
 ) -> Result<CheckedVariant, FileError> {
     let environment = Environment::check(&variant.experiment.environment).map_err(|error| variant.error(error))?;
     backing_store::check(&variant.experiment, &environment).map_err(|error| variant.error(error))?;
+    check_profile(&variant.experiment).map_err(|error| variant.error(error))?;
     let mut setups = Vec::new();
     for engine in 0..variant.experiment.engines.len() {
         match setup(inspector, &variant, plan, (index, engine)) {

@@ -95,7 +95,7 @@ pub(crate) const PROBES: u32 = 10;
 /// How many times its measured part a trial takes for all of its slices, for estimates. One of a duet has the measured
 /// part to itself, and as much work again beside the other, each with half of the processors' time.
 pub(crate) fn times_measured(experiment: &Experiment) -> u32 {
-    match experiment.run.iter().any(|run| run.find_max_rate.is_some()) {
+    match experiment.run.iter().any(|run| run.searches()) {
         true => PROBES,
         false if are_duets(experiment) => 2,
         false => 1,
@@ -110,7 +110,7 @@ pub(crate) fn are_duets(experiment: &Experiment) -> bool {
         (name.adapter, name.preset)
     };
     let engines: Vec<_> = experiment.engines.iter().map(adapter).collect();
-    let searches = experiment.run.iter().any(|run| run.find_max_rate.is_some());
+    let searches = experiment.run.iter().any(|run| run.searches());
     match experiment.lab.design {
         _ if searches => false,
         Design::Duet => true,
@@ -163,10 +163,7 @@ fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &Des
     let periodic = arrivals.find(|arrival| arrival.period().is_some()).unwrap_or_default();
     let needed = step.iter().map(|trial| memory_of(experiment, &trial.workload)).sum::<u64>();
     let reasons = [
-        (
-            workload.parameters.run.find_max_rate.is_some(),
-            "a search for the highest rate has the machine to itself".to_owned(),
-        ),
+        (workload.parameters.run.searches(), "a search for the highest rate has the machine to itself".to_owned()),
         (experiment.lab.order == Order::Sequential, "lab.order = sequential has one database at a time".to_owned()),
         (step.len() < 2, "there is one set-up".to_owned()),
         (environment.memory.is_some(), "environment.memory limits each by itself, page cache included".to_owned()),

@@ -93,7 +93,7 @@ fn check_arrival(run: &RunSection) -> Result<(), FileError> {
 
 /// Refuses a search whose rate is given, or that has no end, no steady rate or no clients of one kind.
 fn check_search(run: &RunSection) -> Result<(), FileError> {
-    if run.find_max_rate.is_none() {
+    if !run.searches() {
         return Ok(());
     }
     let workload = Workload::from(run.workload);

@@ -70,16 +70,20 @@ impl PlannedTrial {
 
     /// The time that it works, about: of a search, at all rates that it tries. Absent if it is not known beforehand.
     pub fn expected_time(&self) -> Option<Duration> {
-        let searches = self.workload.parameters.run.find_max_rate.is_some();
-        Some(self.planned_time()? * if searches { PROBES } else { 1 })
+        let measured = self.measured_time()?;
+        let times = if self.workload.parameters.run.searches() { PROBES } else { 1 };
+        Some(self.workload.parameters.warmup + measured * times)
     }
 
     /// Duration of warm-up and measured part together; absent if it is not known beforehand.
     pub fn planned_time(&self) -> Option<Duration> {
+        Some(self.workload.parameters.warmup + self.measured_time()?)
+    }
+
+    /// Duration of the measured part; absent if it is not known beforehand.
+    fn measured_time(&self) -> Option<Duration> {
         match self.workload.parameters.end {
-            TrialEnd::After(duration) if self.key.phase == Phase::Run => {
-                Some(self.workload.parameters.warmup + duration)
-            }
+            TrialEnd::After(duration) if self.key.phase == Phase::Run => Some(duration),
             _ => None,
         }
     }

@@ -54,8 +54,8 @@ pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
 pub use syncs::{DurableCommits, Syncs};
 pub use trial_result::{
-    AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, SCHEMA, Settling, TrialKey,
-    TrialOutcome, TrialResult, Waits, Window,
+    AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, ProfileFacts, SCHEMA, Settling,
+    TrialKey, TrialOutcome, TrialResult, Waits, Window,
 };
 pub use work_key::WorkKey;
 pub use workload_facts::WorkloadFacts;

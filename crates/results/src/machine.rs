@@ -34,7 +34,7 @@ pub struct Machine {
     pub build: Option<KvdynoBuild>,
     /// The driver's own cost, if it was measured.
     pub driver: Option<DriverCost>,
-    /// What memory and storage allow, if that was measured before.
+    /// Limits of memory and storage, if they were measured before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<MachineLimits>,
 }

@@ -37,8 +37,8 @@ pub struct Pacing {
     pub spinning_s: f64,
     /// Time that operations began late because a sleep lasted longer than it should, seconds, all together.
     pub overslept_s: f64,
-    /// Time from the moments at which operations were due until they began because the ones before took so long, seconds,
-    /// all together; absent in older results.
+    /// Time from the moments at which operations were due until those before had ended, seconds, together; absent in
+    /// older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_s: Option<f64>,
     /// Delay at the end of the client that was furthest behind its schedule, seconds; over slices, the sum.

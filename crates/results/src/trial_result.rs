@@ -37,6 +37,9 @@ pub struct TrialResult {
     /// Its search for a rate; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,
+    /// Its profile; absent if none was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileFacts>,
     /// The copy of a loaded database that this run had; absent if its database was its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<DatabaseCopy>,
@@ -75,6 +78,21 @@ pub struct TrialResult {
     pub statistics: Vec<Setting>,
     /// Remarks for a reader of the figures: "the database was loaded again after an interruption".
     pub notes: Vec<String>,
+}
+
+/// The samples of call stacks in the measured part of a run. Their flame graph is the file [`ProfileFacts::FILE`] in
+/// the trial's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileFacts {
+    /// Samples of all threads together.
+    pub samples: u64,
+    /// Samples of a thread in a second of its CPU time.
+    pub per_s: u32,
+}
+
+impl ProfileFacts {
+    /// The file of the flame graph.
+    pub const FILE: &str = "flame.svg";
 }
 
 /// A copy of a loaded database.
@@ -296,6 +314,7 @@ impl TrialResult {
             started: Timestamp::default(),
             design: None,
             search: None,
+            profile: None,
             copied_from: None,
             window: None,
             cpu: CpuFacts::default(),

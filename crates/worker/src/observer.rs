@@ -126,6 +126,17 @@ impl ClientTimes {
         let awake_ns = self.cpu_ns.saturating_add(self.delayed_ns);
         (self.wall_ns > 0).then(|| 1.0 - (awake_ns as f64 / self.wall_ns as f64).min(1.0))
     }
+
+    /// The times of what came after `before`.
+    #[must_use]
+    pub fn since(self, before: ClientTimes) -> ClientTimes {
+        ClientTimes {
+            wall_ns: self.wall_ns.saturating_sub(before.wall_ns),
+            cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
+            delayed_ns: self.delayed_ns.saturating_sub(before.delayed_ns),
+            turns: self.turns.saturating_sub(before.turns),
+        }
+    }
 }
 
 impl<'a> Observer<'a> {

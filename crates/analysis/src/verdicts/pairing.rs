@@ -35,8 +35,8 @@ fn does_side(result: &TrialResult, side: Side) -> bool {
 /// own is judged only where no other is, because the rate that was asked for decides its throughput.
 pub fn judged(cells: &[&Cell<'_>]) -> Vec<Aspect> {
     let is_without_rate = |cell: &Cell<'_>, side: Side| {
-        cell.first()
-            .is_some_and(|first| first.has_no_rate() && first.workload.is_searched(side) && does_side(first, side))
+        let searched_in_vain = |one: &&TrialResult| one.has_no_rate() && one.workload.is_searched(side);
+        cell.finished.iter().any(|one| searched_in_vain(one) && does_side(one, side))
     };
     let does = |side: &Side| cells.iter().any(|cell| cell.rate(*side).is_some() || is_without_rate(cell, *side));
     let is_paced = |side: &Side| cells.iter().any(|cell| cell.first().is_some_and(|one| one.workload.is_paced(*side)));
@@ -47,7 +47,7 @@ pub fn judged(cells: &[&Cell<'_>]) -> Vec<Aspect> {
 }
 
 /// Whether the CPU time of most finished trials of each of these cells is known, so that they can be compared by it.
-/// The other repeats count nothing then: by chance a client slept in a warm-up, and the repeat was measured in slices.
+/// The other repeats count nothing then: by chance a client slept in their measured part.
 pub fn have_cpu_time(cells: &[&Cell<'_>]) -> bool {
     let with = |cell: &Cell<'_>| cell.finished.iter().filter(|result| by_cpu_time(result).is_some()).count();
     let has = |cell: &&Cell<'_>| cell.finished.is_empty() || 2 * with(cell) > cell.finished.len();

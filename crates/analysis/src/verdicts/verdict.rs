@@ -57,8 +57,8 @@ impl Aspect {
     }
 }
 
-/// Repeats without CPU time after which none is expected any more. By chance a client sleeps in a warm-up, and its
-/// repeat is measured in slices.
+/// Repeats without CPU time after which none is expected any more. By chance a client sleeps in the measured part of
+/// one.
 const WITHOUT_CPU_TIME: usize = 3;
 
 /// The reason why a comparison cannot tell. Its `Display` is a clause.

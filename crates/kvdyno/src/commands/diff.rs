@@ -12,9 +12,10 @@ use kvdyno_results::folder::ResultsFolder;
 
 use crate::cli::DiffArguments;
 use crate::commands::named::{sections, sides};
+use crate::commands::report::tell_files;
 use crate::commands::run::{self, EndedRun};
 use crate::error::Error;
-use crate::output::{self, print, screen};
+use crate::output::{print, screen};
 
 /// Runs the command.
 pub fn run(arguments: &DiffArguments) -> Result<(), Error> {
@@ -104,7 +105,7 @@ fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
     let (before, after, lab) = setups_of(results)?;
     let page = kvdyno_report::write_page(results)?;
     if arguments.watch.tells() {
-        output::tell(format_args!("charts: {}", page.display()));
+        tell_files(results, &page);
     }
     let detect = arguments.keys.detect().unwrap_or(lab.detect.0);
     let diff = Diff::of_run(results, (&before, &after), detect, arguments.keys.figure().unwrap_or(lab.figure))?;

@@ -130,7 +130,7 @@ fn limit_words(limits: &MachineLimits) -> String {
         format!("{} random reads of 4 KiB a second", grouped(reads))
     });
     format!(
-        "{:.1} ns for a dependent load from memory; {:.1} GB/s from memory; {} synced writes of 4 KiB a second; {reads}",
+        "{:.1} ns for a dependent load from memory; {:.1} GB/s from it; {} synced writes of 4 KiB a second; {reads}",
         limits.memory_latency_ns,
         limits.memory_bytes_per_s / 1e9,
         grouped(limits.syncs_per_s)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use kvdyno_report::{Format, Rendered, ReportError, Tables, against, can_hold, schema};
+use kvdyno_results::ProfileFacts;
 use kvdyno_results::folder::ResultsFolder;
 
 use crate::cli::{ReportArguments, WatchArguments};
@@ -67,6 +68,14 @@ fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) 
         (error @ ReportError::Write { .. }, None) => Error::NoPage { error, root: results.root().to_owned() },
         (error, _) => Error::Report(error),
     })?;
-    tell(format_args!("charts: {}", page.display()));
+    tell_files(results, &page);
     Ok(())
+}
+
+/// Says where the page is, and the flame graphs if there are any.
+pub fn tell_files(results: &ResultsFolder, page: &Path) {
+    tell(format_args!("charts: {}", page.display()));
+    if results.experiment().is_ok_and(|experiment| experiment.lab.profile) {
+        tell(format_args!("flame graphs: {}/trials/*/{}", results.root().display(), ProfileFacts::FILE));
+    }
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::Diff;
+use super::cells::{DiffCell, DiffSide};
 use super::text::said;
-use super::{Diff, DiffCell, DiffSide};
 
 /// An entry.
 #[derive(Serialize)]

@@ -2,8 +2,9 @@
 
 use kvdyno_model::text::{markdown, part_of_one, rate};
 
+use super::Diff;
+use super::cells::{DiffCell, DiffSide};
 use super::text::{interval, outcome, said, sides};
-use super::{Diff, DiffCell, DiffSide};
 use crate::format::markdown::{folded, shell};
 use crate::order::distinct;
 

@@ -1,6 +1,7 @@
 //! Two setups, one before a change and one after it: of one results folder, where they were measured beside each other,
 //! or of two.
 
+mod cells;
 mod comparable;
 mod json;
 mod markdown;
@@ -8,23 +9,20 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
-    Aspect, Comparison, Counterparts, Looks, MeasuredCell, PairedRatios, Terms, UnpairedFigures, Unsure, Verdict,
-    VerdictFigure, compare_family, compare_unpaired, counterparts, counterparts_of_folders, have_cpu_time, judged,
-    measured, paired,
+    Comparison, Counterparts, Looks, PairedRatios, Terms, UnpairedFigures, Verdict, VerdictFigure, compare_family,
+    compare_unpaired, counterparts, counterparts_of_folders, measured, paired,
 };
-use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, cells_of_results, is_driver, steadiness};
+use kvdyno_analysis::{Cell, CellKey, Series, cells_of_results, is_driver};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{EngineFacts, Machine, Phase, SavedPlan, Setting, Side, TrialResult};
+use kvdyno_results::{Machine, Phase, SavedPlan, TrialResult};
 
 use crate::document::{command, command_word};
 use crate::format::Format;
 use crate::order::distinct;
-use crate::remarks::weaknesses;
 use crate::tables::{main_settings, processor};
 use crate::verdicts::{Longer, longer_budget};
-use crate::words::threads;
+use cells::{ComparedPair, DiffCell, DiffSource, diff_cells, work};
 use comparable::Surroundings;
 
 /// A change and its verdicts: the second of two over the first, cell by cell.
@@ -49,40 +47,6 @@ pub struct Diff {
     longer: Option<Longer>,
     failed: usize,
     ended: usize,
-}
-
-/// A cell of one setup and its counterpart of the other, by one figure.
-#[derive(Clone, Debug)]
-struct DiffCell {
-    /// Workload and clients.
-    work: String,
-    /// The aspect of the work that is compared.
-    compared: Aspect,
-    /// Its name; it has the side if the work has both: `throughput of reads`.
-    figure: String,
-    /// The sentence of the same cell by another aspect whose verdict is the opposite.
-    against: Option<String>,
-    before: DiffSide,
-    after: DiffSide,
-    /// `read`.
-    verb: &'static str,
-    /// The unit of the figures.
-    unit: &'static str,
-    /// The comparison of the second over the first.
-    comparison: Comparison,
-}
-
-/// One of the two.
-#[derive(Clone, Debug)]
-struct DiffSide {
-    name: String,
-    engine: Option<EngineFacts>,
-    started: Option<Timestamp>,
-    figure: Option<f64>,
-    half_width: Option<f64>,
-    /// Whatever speaks against its figure.
-    weaknesses: Vec<Weakness>,
-    put_off: Option<PutOff>,
 }
 
 /// The outcome, for the exit code: the first of these that some cell has.
@@ -342,165 +306,9 @@ fn works(cells: &[Cell<'_>]) -> Vec<String> {
     distinct(cells.iter().map(|cell| work(&cell.key)))
 }
 
-/// `readrandom, 1 reader`; `load by fillseq, 1 writer`.
-fn work(key: &CellKey) -> String {
-    let variant = if key.variant.is_empty() { String::new() } else { format!(", {}", key.variant) };
-    let load = if key.phase == Phase::Load { "load by " } else { "" };
-    format!("{load}{}{variant}, {}", key.workload, threads(key.readers, key.writers))
-}
-
 /// The main settings of results, and the processor that they are of.
 fn setting(results: &[TrialResult], machine: Option<&Machine>) -> Vec<String> {
     main_settings(results).into_iter().chain(machine.map(processor)).collect()
-}
-
-/// A cell and its counterpart, and the aspect by which they are compared.
-type ComparedPair<'c, 'r> = (Counterparts<'c, 'r>, Aspect);
-
-/// Where the cells of a side come from.
-struct DiffSource<'a> {
-    /// Its path; empty where both are of one folder.
-    folder: &'a str,
-    series: &'a Series,
-    machine: Option<&'a Machine>,
-}
-
-/// The cells of a diff: by `figure`, and by the other one as far as it is known. The comparisons by one figure are a
-/// family.
-fn diff_cells(
-    pairs: &[Counterparts<'_, '_>],
-    figure: VerdictFigure,
-    compare: impl Fn(&[ComparedPair<'_, '_>]) -> Vec<Comparison>,
-    sources: [&DiffSource<'_>; 2],
-    terms: &Terms,
-) -> Vec<DiffCell> {
-    let by_throughput = |pair: &Counterparts<'_, '_>| judged(&[pair.0, pair.1]);
-    let by_cpu_time = |pair: &Counterparts<'_, '_>| {
-        let is_wanted = figure == VerdictFigure::CpuTime || have_cpu_time(&[pair.0, pair.1]);
-        is_wanted.then_some(Aspect::CpuTime).into_iter().collect()
-    };
-    let family = |aspects: &dyn Fn(&Counterparts<'_, '_>) -> Vec<Aspect>| {
-        let mut family: Vec<ComparedPair<'_, '_>> = Vec::new();
-        pairs.iter().for_each(|pair| family.extend(aspects(pair).into_iter().map(|one| (*pair, one))));
-        let comparisons = compare(&family);
-        family.into_iter().zip(comparisons).collect::<Vec<_>>()
-    };
-    let (throughput, cpu_time) = (family(&by_throughput), family(&by_cpu_time));
-    let all = match figure {
-        VerdictFigure::Throughput => [throughput, cpu_time].concat(),
-        VerdictFigure::CpuTime => [cpu_time, throughput].concat(),
-    };
-    let mut cells: Vec<(usize, DiffCell)> = Vec::new();
-    for ((pair, compared), comparison) in all {
-        let index = pairs.iter().position(|(before, _)| std::ptr::eq(*before, pair.0)).unwrap_or_default();
-        cells.push((index, diff_cell(pair, compared, comparison, sources, terms)));
-    }
-    let against = |(index, cell): &(usize, DiffCell)| {
-        let mut others = cells.iter().filter(|(other, one)| other == index && one.compared != cell.compared);
-        let other = others.find(|(_, other)| other.comparison.contradicts(&cell.comparison));
-        other.map(|(_, other)| text::against(cell, other))
-    };
-    let figure = |(index, cell): &(usize, DiffCell)| {
-        let of_other_side = |compared: Aspect| compared != cell.compared && compared.figure() == cell.compared.figure();
-        let has_sides = cells.iter().any(|(other, one)| other == index && of_other_side(one.compared));
-        match cell.compared {
-            Aspect::Throughput(side) if has_sides => format!("{} of {side}", cell.compared.figure().name()),
-            compared => compared.figure().name().to_owned(),
-        }
-    };
-    let named: Vec<_> = cells.iter().map(|cell| (against(cell), figure(cell))).collect();
-    let named = cells.into_iter().zip(named);
-    named.map(|((_, cell), (against, figure))| DiffCell { against, figure, ..cell }).collect()
-}
-
-fn diff_cell(
-    (before, after): Counterparts<'_, '_>,
-    compared: Aspect,
-    comparison: Comparison,
-    sources: [&DiffSource<'_>; 2],
-    terms: &Terms,
-) -> DiffCell {
-    let same_name = before.key.engine == after.key.engine;
-    let side = |cell: &Cell<'_>, source: &DiffSource<'_>| {
-        let (figures, steadiness) = (measured(cell, compared), steadiness(&cell.finished, source.series, terms.detect));
-        DiffSide {
-            name: match same_name {
-                true => format!("{} ({})", cell.key.engine, last_part(source.folder)),
-                false => cell.key.engine.clone(),
-            },
-            engine: cell.first().map(|result| result.engine.clone()),
-            started: cell.finished.first().map(|result| result.started),
-            figure: figures.middle(),
-            half_width: MeasuredCell::half_width(&figures, comparison.looks),
-            weaknesses: weaknesses(cell, steadiness.as_ref(), source.machine),
-            put_off: PutOff::of(cell),
-        }
-    };
-    DiffCell {
-        work: work(&before.key),
-        compared,
-        figure: String::new(),
-        against: None,
-        before: side(before, sources[0]),
-        after: side(after, sources[1]),
-        verb: match (before.key.phase, compared) {
-            (Phase::Load, _) => "load",
-            (Phase::Run, Aspect::Throughput(Side::Writes)) => "write",
-            (Phase::Run, _) => "read",
-        },
-        unit: match compared.figure() {
-            VerdictFigure::Throughput => "records/s",
-            VerdictFigure::CpuTime => "operations per CPU second",
-        },
-        comparison,
-    }
-}
-
-fn last_part(folder: &str) -> &str {
-    folder.trim_end_matches('/').rsplit('/').next().unwrap_or(folder)
-}
-
-impl DiffCell {
-    /// The verdict on the change.
-    fn verdict(&self) -> &'static str {
-        match (self.comparison.verdict, self.comparison.unsure) {
-            (_, Some(Unsure::Failed)) => "failed",
-            (Verdict::Faster, _) => "better",
-            (Verdict::Slower, _) => "worse",
-            (Verdict::Same, _) => "the same",
-            (Verdict::CannotTell, _) => "cannot tell",
-        }
-    }
-}
-
-impl DiffCell {
-    /// The settings of their engines that differ: `block_size: 4096 before, 16384 after`.
-    fn changed_settings(&self) -> Vec<String> {
-        let (Some(before), Some(after)) = (&self.before.engine, &self.after.engine) else { return Vec::new() };
-        let name = |setting: &Setting| (setting.topic.clone(), setting.name.clone());
-        // An engine may say a setting of one name several times.
-        let values = |engine: &EngineFacts, wanted: &(String, String)| {
-            let of_name = engine.settings.iter().filter(|setting| name(setting) == *wanted);
-            of_name.map(|setting| setting.value.clone()).collect::<Vec<_>>().join(", ")
-        };
-        let change = |wanted: &(String, String)| {
-            let [was, is] = [before, after].map(|engine| values(engine, wanted));
-            let known = |values: String| if values.is_empty() { "absent".to_owned() } else { values };
-            (was != is).then(|| format!("{}: {} before, {} after", wanted.1, known(was), known(is)))
-        };
-        distinct(before.settings.iter().chain(&after.settings).map(name)).iter().filter_map(change).collect()
-    }
-}
-
-impl DiffSide {
-    /// `lmdb@new: LMDB 0.9.24, /new/liblmdb.so`.
-    fn described(&self) -> String {
-        let Some(engine) = &self.engine else { return self.name.clone() };
-        let library = engine.library.as_ref().map(|path| format!(", {path}")).unwrap_or_default();
-        let started = self.started.map(|time| format!(", {}", time.strftime("%Y-%m-%d %H:%M"))).unwrap_or_default();
-        let version = if engine.version.is_empty() { String::new() } else { format!(" {}", engine.version) };
-        format!("{}: {}{version}{library}{started}", self.name, engine.name)
-    }
 }
 
 impl DiffOutcome {

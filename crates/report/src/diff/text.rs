@@ -3,7 +3,8 @@
 use kvdyno_analysis::verdicts::Verdict;
 use kvdyno_model::text::{capital, plain};
 
-use super::{Diff, DiffCell};
+use super::Diff;
+use super::cells::DiffCell;
 use crate::order::distinct;
 use crate::verdicts::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 
@@ -67,7 +68,7 @@ pub(super) fn said(cell: &DiffCell) -> String {
 }
 
 fn sentence(cell: &DiffCell) -> String {
-    sentence_of_change(cell.verb, (&cell.after.name, &cell.before.name), &cell.comparison)
+    sentence_of_change(cell.predicate, (&cell.after.name, &cell.before.name), &cell.comparison)
 }
 
 /// The end of the sentence about `cell`, which the verdict on `other` contradicts.

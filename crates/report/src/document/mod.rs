@@ -10,5 +10,5 @@ mod trials;
 
 pub(crate) use contents::Document;
 pub(crate) use repeating::{command, command_word};
-pub(crate) use section::{Block, Paragraph, Section};
+pub(crate) use section::{Block, Links, Paragraph, Section};
 pub(crate) use trials::{CellSummary, TrialRow, TrialTable};

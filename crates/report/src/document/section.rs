@@ -35,6 +35,16 @@ pub(crate) enum Block<'a> {
     PageParagraph(Paragraph),
     /// The same, folded.
     FoldedParagraph(Paragraph),
+    /// Files beside a page.
+    Links(Links),
+}
+
+/// Files beneath a title.
+#[derive(Clone, Debug)]
+pub(crate) struct Links {
+    pub(crate) title: &'static str,
+    /// The name and the path of each; paths are relative to a page's folder.
+    pub(crate) files: Vec<(String, String)>,
 }
 
 /// Sentences beneath a title.

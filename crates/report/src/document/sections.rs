@@ -1,17 +1,19 @@
 //! The sections of a report.
 
 use kvdyno_analysis::verdicts::VerdictFigure;
-use kvdyno_results::{Side, TrialResult};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{ProfileFacts, Side, TrialResult};
 
-use super::section::{Block, Paragraph, Section};
+use super::section::{Block, Links, Paragraph, Section};
 use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::grid::Grid;
-use crate::study::Study;
+use crate::study::{Study, StudyCell};
 use crate::tables::{
     engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, near_limits, open_loop,
     rate_searches, relative_grids, run, run_amplification, run_cpu, run_storage, workload_figures,
 };
 use crate::verdicts::{VerdictGroup, verdicts};
+use crate::words::threads;
 
 /// The sections of a report, in order.
 pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]) -> Vec<Section<'a>> {
@@ -80,8 +82,22 @@ fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: Strin
         blocks.extend(Side::ALL.map(|side| charts(ChartKind::OverTime(side, figure))));
     }
     blocks.extend(ResourceFigure::ALL.iter().map(|figure| charts(ChartKind::Resources(*figure))));
+    blocks.push(Block::Links(flame_graphs(study, name)));
     blocks.extend(shares_device(study, name).then(|| Block::PageParagraph(Paragraph::note(SHARED_DEVICE.to_owned()))));
     Section::new(id, name, blocks)
+}
+
+/// The flame graph of the first trial of each cell that has one.
+fn flame_graphs(study: &Study<'_>, workload: &str) -> Links {
+    let folder = ResultsFolder::at(study.folder);
+    let file = |cell: &&StudyCell<'_>| {
+        let trial = cell.finished.iter().find(|result| result.profile.is_some())?;
+        let trial_folder = folder.trial_folder(&trial.trial);
+        let path = trial_folder.strip_prefix(study.folder).ok()?.join(ProfileFacts::FILE);
+        let clients = threads(cell.key.readers, cell.key.writers);
+        Some((format!("{}, {clients}", cell.label.engine), format!("../{}", path.display())))
+    };
+    Links { title: "Flame graphs of CPU time", files: study.running(workload).iter().filter_map(file).collect() }
 }
 
 /// The reason why a workload has no charts of the device.

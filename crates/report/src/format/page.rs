@@ -13,7 +13,7 @@ use kvdyno_results::files;
 use sha2::{Digest, Sha256};
 
 use crate::charts::{BEGIN, DrawnChart};
-use crate::document::{Block, Document, Paragraph, Section};
+use crate::document::{Block, Document, Links, Paragraph, Section};
 use crate::error::ReportError;
 use crate::grid::{Emphasis, Grid};
 
@@ -180,6 +180,8 @@ enum PageBlock {
     FoldedSentences(Paragraph),
     /// Charts beneath a heading.
     Charts(Option<String>, Vec<DrawnChart>),
+    /// Files beside it.
+    Links(Links),
 }
 
 impl<'a> PageSection<'a> {
@@ -205,11 +207,16 @@ impl PageBlock {
             Block::Paragraph(paragraph) | Block::PageParagraph(paragraph) => PageBlock::Sentences(paragraph.clone()),
             Block::FoldedParagraph(paragraph) => PageBlock::FoldedSentences(paragraph.clone()),
             Block::Charts(charts) => PageBlock::Charts(charts.heading(), charts.draw()?),
+            Block::Links(links) => PageBlock::Links(links.clone()),
         }))
     }
 
     fn is_empty(&self) -> bool {
-        matches!(self, PageBlock::Charts(_, charts) if charts.is_empty())
+        match self {
+            PageBlock::Charts(_, charts) => charts.is_empty(),
+            PageBlock::Links(links) => links.files.is_empty(),
+            _ => false,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::study::Study;
 type OpenFigure = fn(&TrialResult, &Operations) -> Option<f64>;
 
 const COLUMNS: [(&str, OpenFigure, Unit); 6] = [
-    ("asked/s", |result, main| asked_per_s(result, main), Unit::PerSecond),
+    ("asked/s", |result, main| ordered_per_s(result, main), Unit::PerSecond),
     ("reached/s", |result, main| Some(reached_per_s(result, main)), Unit::PerSecond),
     ("response", |_, main| Some(main.latency.mean_ns as f64), Unit::Nanos),
     ("service", |_, main| main.service_ns(), Unit::Nanos),
@@ -56,7 +56,7 @@ fn main(result: &TrialResult) -> Option<&Operations> {
 }
 
 /// Records a second of its side that were asked for; of a mix, operations.
-fn asked_per_s(result: &TrialResult, main: &Operations) -> Option<f64> {
+fn ordered_per_s(result: &TrialResult, main: &Operations) -> Option<f64> {
     let workload = &result.workload;
     let searched = result.search.as_ref().map(|search| search.highest_per_s.unwrap_or(search.least_per_s));
     let of_side = match main.side() {

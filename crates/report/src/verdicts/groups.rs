@@ -6,10 +6,10 @@ use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
 use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
-use kvdyno_model::LatencyPromise;
 use kvdyno_results::{Phase, Side};
 
-use super::sentences::{but, closing, far, is_of, procedure, promise_sentence, reservations, sentence};
+use super::predicate::Predicate;
+use super::sentences::{but, closing, far, is_of, procedure, reservations, sentence};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
 use crate::words::threads;
@@ -131,10 +131,8 @@ impl<'r> VerdictGroup<'_, 'r> {
         let both = [pairing.one, pairing.other];
         let put_off = both.map(|index| (self.name(index), self.cells[index].put_off));
         let closing = closing(self.compared, put_off, &pairing.comparison);
-        let said = |compared: Aspect, comparison: &Comparison| match self.promise(compared) {
-            Some(promise) => promise_sentence(promise, (one, other), comparison),
-            None => sentence(self.verb(compared), (one, other), comparison),
-        };
+        let said =
+            |compared: Aspect, comparison: &Comparison| sentence(self.predicate(compared), (one, other), comparison);
         let against = self.against(pairing).map_or(String::new(), |(compared, comparison)| {
             but(&said(compared, &comparison), (self.compared, compared))
         });
@@ -220,25 +218,14 @@ impl<'r> VerdictGroup<'_, 'r> {
             Some(Side::Writes) => " of writes",
             None => "",
         };
-        match self.promise(self.compared) {
-            Some(promise) => format!("{}, by the highest rate{side} that keeps {promise}", self.title()),
-            None => format!("{}, by {}{side}", self.title(), self.figure().name()),
+        match self.predicate(self.compared) {
+            Predicate::Keep(promise) => format!("{}, by the highest rate{side} that keeps {promise}", self.title()),
+            Predicate::Verb(_) => format!("{}, by {}{side}", self.title(), self.figure().name()),
         }
     }
 
-    /// The promise that the highest rates of a side were to keep; absent where none was searched.
-    fn promise(&self, compared: Aspect) -> Option<LatencyPromise> {
-        let (Aspect::Throughput(side), Some(cell)) = (compared, self.cells.first()) else { return None };
-        let workload = &cell.first()?.workload;
-        workload.find_max_rate.filter(|_| workload.is_searched(side))
-    }
-
-    /// Their deed, as a verb for sentences.
-    fn verb(&self, compared: Aspect) -> &'static str {
-        match (self.cells.first().map(|cell| cell.key.phase), compared) {
-            (Some(Phase::Load), _) => "load",
-            (_, Aspect::Throughput(side)) => side.verb(),
-            (_, Aspect::CpuTime) => "work",
-        }
+    /// Their predicate, the same for all of them.
+    fn predicate(&self, compared: Aspect) -> Predicate {
+        Predicate::of(self.cells.first().and_then(|cell| cell.first()), compared)
     }
 }

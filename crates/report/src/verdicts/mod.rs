@@ -5,6 +5,7 @@ mod agreement;
 mod answer;
 mod groups;
 mod paragraphs;
+mod predicate;
 mod sentences;
 mod summary;
 #[cfg(test)]
@@ -13,5 +14,6 @@ mod undecided;
 pub(crate) use answer::{GroupAnswer, Longer, StudyAnswer, answer, longer_budget};
 pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
+pub(crate) use predicate::Predicate;
 pub(crate) use sentences::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};

@@ -2,62 +2,36 @@
 
 use kvdyno_analysis::verdicts::{Aspect, Comparison, Verdict, VerdictFigure};
 use kvdyno_analysis::{PutOff, Weakness, WithClosing};
-use kvdyno_model::LatencyPromise;
 use kvdyno_model::text::duration;
 use kvdyno_results::Side;
 
-/// The ratio from which on sentences have a number of times, and below it per cent.
-const TIMES: f64 = 1.5;
+use super::predicate::Predicate;
 
-/// `lmdb reads 4.21 times as fast as bdb (3.9 to 4.6), 5 repeats`. `verb` is what both do: `read`. Where CPU time was
-/// compared the sentence is of that.
-pub(crate) fn sentence(verb: &str, (one, other): (&str, &str), comparison: &Comparison) -> String {
+/// The ratio from which on sentences have a number of times, and below it per cent.
+pub(super) const TIMES: f64 = 1.5;
+
+/// `lmdb reads 4.21 times as fast as bdb (3.9 to 4.6), 5 repeats`. Where CPU time was compared the sentence is of that.
+pub(crate) fn sentence(predicate: Predicate, (one, other): (&str, &str), comparison: &Comparison) -> String {
     if comparison.figure == VerdictFigure::CpuTime {
         return cost((one, other), comparison);
     }
     let repeats = repeats(comparison.repeats);
     match comparison.verdict {
-        Verdict::Slower => sentence(verb, (other, one), &comparison.reversed()),
+        Verdict::Slower => sentence(predicate, (other, one), &comparison.reversed()),
         Verdict::Faster => {
             let ratio = comparison.ratio.unwrap_or(1.0);
-            let how = if ratio >= TIMES {
-                format!("{} times as fast as", times(ratio))
-            } else {
-                format!("{} % faster than", per_cent(ratio - 1.0))
-            };
-            format!("{one} {verb}s {how} {other}{}, {repeats}", bracket(comparison, ratio))
+            let (does, more) = (predicate.of_one(), predicate.more(ratio));
+            format!("{one} {does} {more} {other}{}, {repeats}", bracket(comparison, ratio))
         }
         Verdict::Same => {
-            let detect = per_cent(comparison.detect);
-            let small = if comparison.differs { small((one, other), comparison) } else { String::new() };
-            format!("{one} and {other} {verb} the same within {detect} %{small}{}, {repeats}", bracket(comparison, 1.0))
+            let (alike, detect) = (predicate.alike(), per_cent(comparison.detect));
+            let small = if comparison.differs { small(predicate, (one, other), comparison) } else { String::new() };
+            format!("{one} and {other} {alike} within {detect} %{small}{}, {repeats}", bracket(comparison, 1.0))
         }
         Verdict::CannotTell => {
             let (distance, interval, why) = (distance(comparison), interval(comparison), because(comparison));
             format!("cannot tell: {one} and {other}{distance}{interval}, {repeats}{why}")
         }
-    }
-}
-
-/// `lmdb keeps p99=1ms up to 4.21 times the rate of bdb (3.9 to 4.6), 5 repeats`: of the highest rates that keep a
-/// promise.
-pub(crate) fn promise_sentence(promise: LatencyPromise, (one, other): (&str, &str), comparison: &Comparison) -> String {
-    let repeats = repeats(comparison.repeats);
-    match comparison.verdict {
-        Verdict::Slower => promise_sentence(promise, (other, one), &comparison.reversed()),
-        Verdict::Faster => {
-            let ratio = comparison.ratio.unwrap_or(1.0);
-            let how = match ratio >= TIMES {
-                true => format!("{} times the rate of", times(ratio)),
-                false => format!("a rate {} % higher than", per_cent(ratio - 1.0)),
-            };
-            format!("{one} keeps {promise} up to {how} {other}{}, {repeats}", bracket(comparison, ratio))
-        }
-        Verdict::Same => {
-            let (detect, bracket) = (per_cent(comparison.detect), bracket(comparison, 1.0));
-            format!("{one} and {other} keep {promise} up to the same rate within {detect} %{bracket}, {repeats}")
-        }
-        Verdict::CannotTell => sentence("", (one, other), comparison),
     }
 }
 
@@ -107,7 +81,7 @@ fn more_or_less((one, other): (&str, &str), of_cost: &Comparison) -> String {
 }
 
 /// The per cent by which a part of 1 is less than 1. A very small part is printed with enough digits to differ from 0.
-fn less(part: f64) -> String {
+pub(super) fn less(part: f64) -> String {
     match part {
         part if part < 0.001 => "over 99.9".to_owned(),
         part if part < 0.01 => format!("{:.1}", 100.0 * (1.0 - part)),
@@ -116,29 +90,33 @@ fn less(part: f64) -> String {
 }
 
 /// The sentence of a comparison with the setup before a change: `lmdb@new reads 3.2 % slower than lmdb`.
-pub(crate) fn sentence_of_change(verb: &str, (after, before): (&str, &str), comparison: &Comparison) -> String {
+pub(crate) fn sentence_of_change(
+    predicate: Predicate,
+    (after, before): (&str, &str),
+    comparison: &Comparison,
+) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
-    match (comparison.figure, comparison.verdict) {
-        (VerdictFigure::CpuTime, Verdict::Faster | Verdict::Slower) => {
+    let (said, bracket) = match (comparison.figure, comparison.verdict, predicate) {
+        (VerdictFigure::CpuTime, Verdict::Faster | Verdict::Slower, _) => {
             let of_cost = comparison.reversed();
             let said = match ratio.recip() >= TIMES {
                 true => dearer((after, before), &of_cost),
                 false => more_or_less((after, before), &of_cost),
             };
-            return format!("{said}, {}", repeats(comparison.repeats));
+            (said, String::new())
         }
-        (VerdictFigure::Throughput, Verdict::Slower) => {}
-        _ => return sentence(verb, (after, before), comparison),
-    }
-    let how = match ratio.recip() >= TIMES {
-        true => format!("{} times as slow as", times(ratio.recip())),
-        false => format!("{} % slower than", per_cent(1.0 - ratio)),
+        (VerdictFigure::Throughput, Verdict::Slower, _) => {
+            let said = format!("{after} {} {} {before}", predicate.of_one(), predicate.less(ratio));
+            let is_in_times = matches!(predicate, Predicate::Verb(_)) && ratio.recip() >= TIMES;
+            let bracket = match is_in_times {
+                true => bracket(&comparison.reversed(), ratio.recip()),
+                false => bracket(comparison, ratio),
+            };
+            (said, bracket)
+        }
+        _ => return sentence(predicate, (after, before), comparison),
     };
-    let ends = match ratio.recip() >= TIMES {
-        true => bracket(&comparison.reversed(), ratio.recip()),
-        false => bracket(comparison, ratio),
-    };
-    format!("{after} {verb}s {how} {before}{ends}, {}", repeats(comparison.repeats))
+    format!("{said}{bracket}, {}", repeats(comparison.repeats))
 }
 
 /// How far the first is from the second: `3.50x`.
@@ -215,10 +193,10 @@ fn because(comparison: &Comparison) -> String {
 }
 
 /// The side to which a difference lies that does not matter.
-fn small((one, other): (&str, &str), comparison: &Comparison) -> String {
+fn small(predicate: Predicate, (one, other): (&str, &str), comparison: &Comparison) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
-    let (faster, ratio) = if ratio >= 1.0 { (one, ratio) } else { (other, ratio.recip()) };
-    format!(": {faster} is {} % faster", per_cent(ratio - 1.0))
+    let (more, ratio) = if ratio >= 1.0 { (one, ratio) } else { (other, ratio.recip()) };
+    format!(": {}", predicate.slightly(more, ratio))
 }
 
 /// `, 3.1 % apart`; of ratios that are no longer told in per cent `, a ratio of 2.41`.
@@ -256,7 +234,7 @@ fn repeats(count: usize) -> String {
 }
 
 /// `4.21`, `12.3`, `250`; beyond any use `over 1,000`.
-fn times(ratio: f64) -> String {
+pub(super) fn times(ratio: f64) -> String {
     match ratio {
         ratio if ratio > 1000.0 => "over 1,000".to_owned(),
         ratio if ratio < 0.01 => "under 0.01".to_owned(),
@@ -285,8 +263,10 @@ mod tests {
 
     use super::*;
 
+    const READ: Predicate = Predicate::Verb("read");
+
     fn said(log_ratios: &[f64]) -> String {
-        sentence("read", ("lmdb", "bdb"), &compare(&PairedRatios::of(log_ratios), &Terms::default()))
+        sentence(READ, ("lmdb", "bdb"), &compare(&PairedRatios::of(log_ratios), &Terms::default()))
     }
 
     #[test]
@@ -304,7 +284,7 @@ mod tests {
         let said = |middle: f64| {
             let log_ratios = [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off);
             let comparison = compare(&PairedRatios::of(&log_ratios), &Terms::default());
-            sentence_of_change("read", ("new", "old"), &comparison)
+            sentence_of_change(READ, ("new", "old"), &comparison)
         };
         assert_eq!(said(0.9f64.ln()), "new reads 10 % slower than old (-11 % to -9.1 %), 5 repeats");
         assert_eq!(said(0.25f64.ln()), "new reads 4.00 times as slow as old (3.96 to 4.04), 5 repeats");
@@ -320,7 +300,7 @@ mod tests {
     #[test]
     fn a_duets_sentence_is_about_cpu_time_and_never_about_speed() {
         let off = |ratio: f64| [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| ratio.ln() + off);
-        let said = |log_ratios: &[f64]| sentence("read", ("lmdb", "bdb"), &by_cpu_time(log_ratios));
+        let said = |log_ratios: &[f64]| sentence(READ, ("lmdb", "bdb"), &by_cpu_time(log_ratios));
         let less = "lmdb uses 20 % less CPU time per operation than bdb (-21 % to -19 %), 5 repeats";
         assert_eq!(said(&off(1.25)), less);
         let reversed = "bdb uses 20 % less CPU time per operation than lmdb (-21 % to -19 %), 5 repeats";
@@ -342,7 +322,7 @@ mod tests {
     fn a_change_of_cpu_time_is_more_or_less_of_it() {
         let said = |ratio: f64| {
             let log_ratios = [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| ratio.ln() + off);
-            sentence_of_change("read", ("new", "old"), &by_cpu_time(&log_ratios))
+            sentence_of_change(READ, ("new", "old"), &by_cpu_time(&log_ratios))
         };
         assert_eq!(said(0.9), "new uses 11 % more CPU time per operation than old (+10 % to +12 %), 5 repeats");
         assert_eq!(said(0.25), "new uses 4.00 times as much CPU time per operation as old (3.96 to 4.04), 5 repeats");
@@ -353,17 +333,25 @@ mod tests {
 
     #[test]
     fn the_highest_rates_of_two_are_told_with_their_promise() {
-        let said = |middle: f64| {
+        let keep = Predicate::Keep("p99=1ms".parse().unwrap());
+        let of = |middle: f64| {
             let log_ratios = [-0.01, 0.01, 0.0, -0.005, 0.005].map(|off| middle + off);
-            let comparison = compare(&PairedRatios::of(&log_ratios), &Terms::default());
-            promise_sentence("p99=1ms".parse().unwrap(), ("lmdb", "bdb"), &comparison)
+            compare(&PairedRatios::of(&log_ratios), &Terms::default())
         };
+        let said = |middle: f64| sentence(keep, ("lmdb", "bdb"), &of(middle));
         let far = "lmdb keeps p99=1ms up to 4.20 times the rate of bdb (4.16 to 4.24), 5 repeats";
         assert_eq!(said(4.2f64.ln()), far);
         let near = "bdb keeps p99=1ms up to a rate 20 % higher than lmdb (+19 % to +21 %), 5 repeats";
         assert_eq!(said(-1.2f64.ln()), near);
         let same = "lmdb and bdb keep p99=1ms up to the same rate within 3 % (-1 % to +1 %), 5 repeats";
         assert_eq!(said(0.0), same);
+        let small = "lmdb and bdb keep p99=1ms up to the same rate within 3 %: that of lmdb is 1.5 % higher \
+                     (+0.5 % to +2.5 %), 5 repeats";
+        assert_eq!(said(0.015), small);
+        let of_change = |middle: f64| sentence_of_change(keep, ("new", "old"), &of(middle));
+        let lower = "new keeps p99=1ms up to a rate 75 % lower than old (-75 % to -75 %), 5 repeats";
+        assert_eq!(of_change(0.25f64.ln()), lower);
+        assert!(of_change(4.0f64.ln()).starts_with("new keeps p99=1ms up to 4.00 times the rate of old"));
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
         let contents = known.unwrap_or_else(loaded);
         planned.workload.prepare(&ledger, &contents);
         // A search orders a slice for each rate that it tries.
-        let searches = planned.workload.parameters.run.find_max_rate.is_some();
+        let searches = planned.workload.parameters.run.searches();
         let is_sliced = searches || !design.design.is_one_by_one();
         let slices = is_sliced.then(|| SliceSpec { cpus: design.cpus.clone() });
         Ok(Begun { planned, slot, folder, settings, create, ledger, contents, notes, slices })

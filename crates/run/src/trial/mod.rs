@@ -32,14 +32,15 @@ use std::process::Stdio;
 
 use jiff::Timestamp;
 use kvdyno_environment::process::WorkerCommand;
+use kvdyno_environment::profiler::Profiler;
 use kvdyno_environment::storage::kinds::{FileNames, kinds_kib};
 use kvdyno_environment::storage::{DeviceCounters, apparent_bytes, free_bytes, is_device, settle};
 use kvdyno_environment::worker_processes::WorkerProcesses;
 use kvdyno_model::Design;
 use kvdyno_plan::design::{Slicing, StepDesign};
 use kvdyno_results::{
-    ClientKind, DesignFacts, Failure, FailureKind, Phase, ResourcePoint, SeriesPoint, Space, TrialOutcome, TrialResult,
-    files, latency_log,
+    ClientKind, DesignFacts, Failure, FailureKind, Phase, ProfileFacts, ResourcePoint, SeriesPoint, Space,
+    TrialOutcome, TrialResult, files, latency_log,
 };
 use kvdyno_worker::shared::SharedMemory;
 use kvdyno_worker::workloads::TrialEnd;
@@ -224,11 +225,18 @@ impl<'a> PreparedTrial<'a> {
         let counted = Counted::read(context, &shared, &clock, &watched, report.as_ref());
         let series = if counted.implausible.is_none() { std::mem::take(&mut watched.series) } else { Vec::new() };
         let resources = std::mem::take(&mut watched.resources);
+        let profile = watched.profiler.take().map(|profiler| profile(context, profiler));
         let design = DesignFacts { dirty_kib: watched.dirty_kib, ..design };
         let design = counted.completed(context, watched.cpu.as_ref(), design);
         let extras = OsExtras { started, device, space, bounds };
         let mut result = result::result(context, &counted, report, watched, extras);
         result.design = design;
+        match profile {
+            Some(Ok(profile)) => result.profile = Some(profile),
+            // The figures are as right without it.
+            Some(Err(error)) => notes.push(format!("no flame graph: {error}")),
+            None => {}
+        }
         if let Some(failure) = unwritten.filter(|_| result.is_finished()) {
             result.outcome = TrialOutcome::Failed(failure);
         }
@@ -247,6 +255,15 @@ impl<'a> PreparedTrial<'a> {
         result.notes.append(&mut notes);
         Ended { result: Some(result), series, resources, contents: counted.contents }
     }
+}
+
+/// Makes the flame graph of a trial.
+fn profile(context: &TrialContext<'_>, profiler: io::Result<Profiler>) -> io::Result<ProfileFacts> {
+    let key = &context.planned.key;
+    let graph = profiler?.finish(&format!("{} {}, repeat {}", key.engine, key.workload, key.repeat))?;
+    let graph = graph.ok_or_else(|| io::Error::other("no sample was taken in the measured part"))?;
+    files::write_whole(&context.folder.join(ProfileFacts::FILE), &graph.svg)?;
+    Ok(ProfileFacts { samples: graph.samples, per_s: graph.per_s })
 }
 
 /// The folder in a trial's that is its processes' current one, removed when they have ended.

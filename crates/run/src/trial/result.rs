@@ -94,6 +94,7 @@ pub(super) fn result(
         started: extras.started,
         design: None,
         search: None,
+        profile: None,
         copied_from: context.copied_from,
         window: report.as_ref().and_then(|report| window(report, watched.lab_cpu_s)).filter(|_| is_plausible),
         cpu,

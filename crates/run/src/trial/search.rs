@@ -13,11 +13,8 @@ use kvdyno_worker::workloads::TrialEnd;
 
 use super::bracket::{NextProbe, RateBracket, operations_needed};
 use super::context::TrialContext;
-use super::watching::{TICK, Watching};
+use super::watching::{SLICE_TICK, TICK, Watching};
 use crate::progress::Live;
-
-/// Between two looks at whether a slice is over, where it does not tell.
-const SLICE_TICK: Duration = Duration::from_millis(10);
 
 /// The search that a trial is to do.
 #[derive(Clone, Copy, Debug)]

@@ -4,17 +4,19 @@ use std::time::{Duration, Instant};
 
 use kvdyno_model::Design;
 use kvdyno_plan::design::{Slicing, StepDesign, slice_order};
-use kvdyno_results::AgainstCpuTime;
+use kvdyno_results::{AgainstCpuTime, CpuAccount};
+use kvdyno_worker::ClientTimes;
 use kvdyno_worker::slices::{Slice, SliceMoment};
 
-use super::watching::{TICK, Watching};
+use super::watching::{SLICE_TICK, TICK, Watching};
 use crate::progress::Live;
 
 /// The least time for which each trial's clients are watched before a duet is chosen. In half of it a single sleep of a
 /// millisecond is more than clients may sleep: a repeat without a duet leaves the whole comparison without CPU time.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
-/// Between two looks at whether a slice is over, where it does not tell.
-const SLICE_TICK: Duration = Duration::from_millis(10);
+/// The most looks before a duet is given up. The clients of a database that was just opened may sleep for some
+/// milliseconds once, which is more than they may in one look.
+const LOOKS: u32 = 3;
 
 /// The order of slices for the trials of one step.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +26,22 @@ pub(super) struct SliceOrder {
     pub(super) seed: u64,
 }
 
-/// The conduct of a trial in its warm-up.
+/// The counters of a trial's warm-up so far.
+#[derive(Clone, Copy, Default)]
+struct WarmUpReading {
+    clients: ClientTimes,
+    /// Absent where no group counts it.
+    cpu: Option<CpuAccount>,
+}
+
+impl WarmUpReading {
+    fn of(watching: &Watching<'_>) -> WarmUpReading {
+        let cpu = watching.standing.as_ref().and_then(|standing| standing.cpu.as_ref()).map(|cpu| cpu.warmup);
+        WarmUpReading { clients: watching.observer.lead_times(), cpu }
+    }
+}
+
+/// The conduct of a trial in a part of its warm-up.
 struct WarmUp<'a> {
     engine: &'a str,
     /// Whether a group that can be frozen counts its CPU time.
@@ -36,13 +53,14 @@ struct WarmUp<'a> {
 }
 
 impl<'a> WarmUp<'a> {
-    fn of(watching: &'a Watching<'_>) -> WarmUp<'a> {
-        let cpu = watching.standing.as_ref().and_then(|standing| standing.cpu.as_ref());
+    /// Since a reading.
+    fn since(before: WarmUpReading, watching: &'a Watching<'_>) -> WarmUp<'a> {
+        let now = WarmUpReading::of(watching);
         WarmUp {
             engine: &watching.context.planned.key.engine,
-            is_counted: cpu.is_some(),
-            slept: watching.observer.lead_times().slept(),
-            background: cpu.and_then(|cpu| cpu.warmup.background_share()),
+            is_counted: now.cpu.is_some(),
+            slept: now.clients.since(before.clients).slept(),
+            background: now.cpu.and_then(|cpu| cpu.since(before.cpu.unwrap_or_default()).background_share()),
         }
     }
 }
@@ -82,12 +100,8 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         let lead = order.warmup.max(if step.design == Design::Auto { FIRST_LOOK } else { Duration::ZERO });
         // Before their first slice clients make what they need. In an empty one all come to its end, and from then on
         // the CPU time of everything is that of slices.
-        for lead in [Duration::ZERO, lead] {
-            for one in 0..self.watchings.len() {
-                self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false, per_s: None });
-            }
-        }
-        let (design, why) = self.chosen(step);
+        self.warm_up(Duration::ZERO);
+        let (design, why) = self.warmed_up(step, lead);
         let Slicing { lead, length, count } = order.slicing;
         let rounds = rounds(count, design, self.watchings.iter().any(Watching::writes));
         for (number, (round, is_duet)) in rounds.iter().enumerate() {
@@ -125,12 +139,36 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         self.watchings.iter_mut().filter(|one| !one.is_leaving()).for_each(Watching::row);
     }
 
-    /// The step's design. For `auto` it is a duet if CPU time can compare the setups, by their warm-up, else slices.
-    fn chosen(&self, step: &StepDesign) -> (Design, String) {
+    /// Lets each of them work for a while that counts nothing.
+    fn warm_up(&mut self, lead: Duration) {
+        for one in 0..self.watchings.len() {
+            self.slice(&[one], Slice { lead, length: Duration::ZERO, is_duet: false, per_s: None });
+        }
+    }
+
+    /// Lets them have their warm-up. Returns the step's design: for `auto` a duet if by one of the looks CPU time can
+    /// compare the setups, else slices.
+    fn warmed_up(&mut self, step: &StepDesign, lead: Duration) -> (Design, String) {
+        let mut chosen = self.look_at_warm_up(lead);
         if step.design != Design::Auto {
             return (step.design, step.why.clone());
         }
-        let warmups: Vec<WarmUp<'_>> = self.watchings.iter().map(WarmUp::of).collect();
+        for _ in 1..LOOKS {
+            if chosen.0 == Design::Duet {
+                break;
+            }
+            chosen = self.look_at_warm_up(FIRST_LOOK);
+        }
+        chosen
+    }
+
+    /// Lets each of them work for a while that counts nothing. Returns a duet if by this while CPU time can compare the
+    /// setups, else slices.
+    fn look_at_warm_up(&mut self, lead: Duration) -> (Design, String) {
+        let before: Vec<WarmUpReading> = self.watchings.iter().map(WarmUpReading::of).collect();
+        self.warm_up(lead);
+        let both = before.into_iter().zip(&*self.watchings);
+        let warmups: Vec<WarmUp<'_>> = both.map(|(before, one)| WarmUp::since(before, one)).collect();
         let slices = |why: String| (Design::Slices, format!("no duet: {why}"));
         if warmups.iter().any(|warmup| !warmup.is_counted) {
             return slices(format!("of CPU time, {}", AgainstCpuTime::NotCounted));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use kvdyno_environment::interference::InterferenceMonitor;
 use kvdyno_environment::memory::ControlGroup;
 use kvdyno_environment::process::Exit;
+use kvdyno_environment::profiler::Profiler;
 use kvdyno_environment::storage::free_bytes;
 use kvdyno_environment::worker_processes::{Account, WorkerProcesses};
 use kvdyno_results::{ClientKind, Interference, Phase, ResourcePoint, SeriesPoint};
@@ -28,6 +29,8 @@ use kvdyno_model::TimeSpan;
 
 /// Between two looks at the worker.
 pub(super) const TICK: Duration = Duration::from_millis(100);
+/// Between two looks at whether a slice is over, where it does not tell.
+pub(super) const SLICE_TICK: Duration = Duration::from_millis(10);
 /// The time that an interrupted worker has to close its database.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -69,6 +72,8 @@ pub(super) struct Watched {
     pub(super) interference: Vec<Interference>,
     /// The lab's own CPU time in the measured part, seconds.
     pub(super) lab_cpu_s: f64,
+    /// Present where a profile was asked for and the measured part was reached.
+    pub(super) profiler: Option<io::Result<Profiler>>,
 }
 
 /// Looks at a worker until it ends.
@@ -115,6 +120,8 @@ pub(super) struct Watching<'a> {
     pub(super) account: Option<Account>,
     /// Present if it works in slices.
     pub(super) standing: Option<Standing>,
+    /// Samples its measured part.
+    profiler: Option<io::Result<Profiler>>,
 }
 
 impl<'a> Watching<'a> {
@@ -165,6 +172,7 @@ impl<'a> Watching<'a> {
             termination: None,
             account: None,
             standing: None,
+            profiler: None,
         }
     }
 
@@ -246,6 +254,7 @@ impl<'a> Watching<'a> {
             dirty_at_end_kib: self.dirty_at_end_kib,
             interference: self.pauses.interference().chain(self.monitor.finish()).collect(),
             lab_cpu_s: self.lab_cpu.seconds(),
+            profiler: self.profiler,
         })
     }
 
@@ -316,6 +325,9 @@ impl<'a> Watching<'a> {
         }
         if state > self.state.0 {
             if self.state.0 <= WorkerState::Measuring && state > WorkerState::Measuring {
+                if let Some(Ok(profiler)) = &self.profiler {
+                    profiler.stop();
+                }
                 self.note_dirty_at_end();
             }
             self.state = (state, now);
@@ -389,7 +401,17 @@ impl<'a> Watching<'a> {
             return Ok(());
         }
         self.told_at_work = true;
+        self.begin_profile();
         (self.context.at_work)().map_err(|cause| LabError::new("note that the load has begun", cause))
+    }
+
+    fn begin_profile(&mut self) {
+        let (context, key) = (self.context, &self.context.planned.key);
+        if context.lab.profile && key.phase == Phase::Run {
+            let seconds = context.planned.expected_time().unwrap_or_default().as_secs_f64();
+            let work = (key.readers + key.writers, seconds);
+            self.profiler = Some(Profiler::start(&self.processes.pids(), work, context.folder));
+        }
     }
 
     fn heed_interruption(&mut self) {

@@ -233,12 +233,12 @@ impl WorkloadParameters {
 
     /// Whether the highest rate of the writers, or of the readers, is searched: of those that `readers` counts.
     pub fn is_searched(&self, writes: bool) -> bool {
-        self.run.find_max_rate.is_some() && writes == (self.readers == 0)
+        self.run.searches() && writes == (self.readers == 0)
     }
 
     /// Whether any client works at a rate.
     pub fn is_paced(&self) -> bool {
-        self.run.find_max_rate.is_some()
+        self.run.searches()
             || self.write_rate.is_some()
             || self.read_rate.is_some()
             || self.roles.iter().any(|role| role.rate.is_some())
@@ -246,7 +246,7 @@ impl WorkloadParameters {
 
     /// Arrivals of all clients that work at a rate.
     pub fn arrivals(&self) -> impl Iterator<Item = Arrival> {
-        let has_rate = self.run.find_max_rate.is_some() || self.write_rate.or(self.read_rate).is_some();
+        let has_rate = self.run.searches() || self.write_rate.or(self.read_rate).is_some();
         has_rate
             .then_some(self.arrival)
             .into_iter()
