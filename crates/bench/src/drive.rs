@@ -45,6 +45,8 @@ pub struct Drive {
     pub batch: u64,
     /// How likely each record is to come next.
     pub distribution: Distribution,
+    /// Operations a second of the readers; absent in a closed loop.
+    pub read_rate: Option<f64>,
 }
 
 impl Drive {
@@ -60,6 +62,7 @@ impl Drive {
             reads_per_transaction: 1,
             batch: 1,
             distribution: Distribution::default(),
+            read_rate: None,
         }
     }
 
@@ -121,6 +124,7 @@ fn spec(drive: &Drive) -> TrialSpec {
         reads_per_transaction: drive.reads_per_transaction,
         reads: drive.workload.profile().reads,
         distribution: drive.distribution,
+        read_rate: drive.read_rate,
         seed: SEED,
         ..WorkloadParameters::on(data, TrialEnd::Operations(drive.operations))
     };

@@ -21,6 +21,8 @@ const NORMAL_ABOVE_UNIFORM: f64 = 150.0;
 const MIX_ABOVE_PURE: f64 = 20.0;
 /// Limit of a verified and timed get of the null engine, in instructions.
 const NULL_GET: f64 = 220.0;
+/// Limit of a get at a rate: instructions above one in a closed loop.
+const AT_RATE_ABOVE_CLOSED: f64 = 60.0;
 /// Limit of a get in a batch of the null engine, in instructions. It is drawn and noted before the batch is requested.
 const NULL_BATCH_GET: f64 = 245.0;
 /// Limit of a starting point of the 3n+1 computation, some ten gets and puts: the ratio to the bare program. It is a
@@ -63,6 +65,7 @@ fn held(costs: &Costs) -> Vec<Held> {
         instructions("lmdb step of a scan above the bare loop", costs.scan.above(), LMDB_STEP_ABOVE_BARE),
         instructions("lmdb put of a batch above the bare loop", costs.put.above(), LMDB_PUT_ABOVE_BARE),
         instructions("null get", costs.null, NULL_GET),
+        instructions("null get at a rate above one in a closed loop", costs.null_at_rate - costs.null, AT_RATE_ABOVE_CLOSED),
         instructions("null get in a batch of ten", costs.null_batch, NULL_BATCH_GET),
         ratio("bdb 3n+1 over the bare program, a starting point", costs.start.ratio(), START_OVER_BARE),
     ];
@@ -93,6 +96,7 @@ mod tests {
             scan: equal,
             put: equal,
             null: 100.0,
+            null_at_rate: 100.0,
             null_batch: 100.0,
             of_lmdb: dearer,
             of_null: dearer,

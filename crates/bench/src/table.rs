@@ -27,6 +27,8 @@ pub struct Costs {
     pub put: Beside,
     /// The null engine.
     pub null: f64,
+    /// The null engine, at a rate that no client reaches: no operation is waited for.
+    pub null_at_rate: f64,
     /// A record of a batch of reads, the null engine's gets one after the other.
     pub null_batch: f64,
     /// LMDB, gets that cost more than those of `each`.
@@ -85,6 +87,9 @@ fn in_one(lmdb: &Loaded) -> Drive {
     Drive { reads_per_transaction: u64::MAX, ..of_lmdb(lmdb) }
 }
 
+/// Operations a second of which all are overdue.
+const OVERDUE_PER_S: f64 = 1e8;
+
 /// Puts in a batch.
 const BATCH: u64 = 100;
 
@@ -133,6 +138,7 @@ fn costs_of(counter: Counter, folder: &Path, lmdb: &Loaded) -> Result<Costs, Ben
         null_batch: count(batches(folder))? / Reads::USUAL.per_batch as f64,
         start: cycles::instructions(counter)?,
         null: count(gets("null", folder))?,
+        null_at_rate: count(Drive { read_rate: Some(OVERDUE_PER_S), ..gets("null", folder) })?,
     })
 }
 
@@ -166,6 +172,7 @@ pub fn run() -> Result<(), BenchError> {
         }
     }
     null(&mut out, folder.path(), costs.null)?;
+    writeln!(out, "{:<46} {:>12.1}", "null readrandom at a rate, each get overdue", costs.null_at_rate)?;
     writeln!(out, "{:<46} {:>12.1}", "null multireadrandom, for each record", costs.null_batch)?;
     let start = "bdb 3n+1, for each starting point";
     writeln!(out, "{start:<46} {:>12.1}, the bare loop {:.1}\n", costs.start.ours, costs.start.bare)?;

@@ -17,14 +17,14 @@ use kvdyno_results::MachineLimits;
 const EACH: Duration = Duration::from_millis(1500);
 
 /// Measures the limits of this machine and of the filesystem of `folder`, where `threads` is the number of usable
-/// processors and `cache` the bytes of its largest cache.
+/// processors, `cache` the bytes of its largest cache, and `caches` those of all of that kind.
 ///
 /// # Errors
 /// If a file cannot be made, written or synced there.
-pub fn measure(folder: &Path, threads: u32, cache: u64) -> io::Result<MachineLimits> {
+pub fn measure(folder: &Path, threads: u32, (cache, caches): (u64, u64)) -> io::Result<MachineLimits> {
     Ok(MachineLimits {
         memory_latency_ns: memory::latency_ns(cache, EACH),
-        memory_bytes_per_s: memory::bytes_per_s(threads, cache, EACH),
+        memory_bytes_per_s: memory::bytes_per_s(threads, caches, EACH),
         syncs_per_s: storage::syncs_per_s(folder, EACH)?,
         reads_per_s: storage::reads_per_s(folder, EACH)?,
     })

@@ -3,29 +3,39 @@
 //! Samples are of CPU time: time in which a process sleeps or waits has none. Stacks are unwound by debugging data, so
 //! engines without frame pointers have theirs.
 
-use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::process::{Child, Command, Stdio};
-use std::{fs, str};
+use std::str;
 
 use inferno::collapse::Collapse;
 use inferno::collapse::perf::Folder;
 use inferno::flamegraph;
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The most samples of a thread a second. Not a divisor of the kernel's ticks, so that no work that goes with them is
 /// sampled always or never.
 const MOST_PER_S: u32 = 99;
-/// Samples of all threads together beyond which they become fewer a second: each takes [`STACK_BYTES`] of the file.
+/// Samples of all clients together beyond which they become fewer a second, and bytes beyond which there are no more: a
+/// sample takes a little more than [`STACK_BYTES`], and the engine's own threads have some, too.
 const MOST_SAMPLES: f64 = 20_000.0;
+const MOST_BYTES: &str = "512M";
 /// Bytes of each stack that are kept for unwinding.
 const STACK_BYTES: u32 = 8192;
+/// Memory for samples of each processor: a part of what the kernel lets a user lock, so that there can be several.
+const BUFFER: &str = "128K";
+/// The event that is sampled: it needs no counter of the processor's, which virtual machines often lack.
+const EVENT: &str = "cpu-clock";
+/// Its name where the kernel allows samples of user time alone.
+const USER_EVENT: &[u8] = b"cpu-clock:u";
 
 /// Processes whose stacks are being sampled. It ends with them, or is told to.
 #[derive(Debug)]
 pub struct Profiler {
     perf: Child,
-    samples: PathBuf,
+    /// In memory: the storage is the engines'.
+    samples: File,
     /// Samples of a thread a second.
     per_s: u32,
 }
@@ -39,37 +49,61 @@ pub struct FlameGraph {
     pub samples: u64,
     /// Samples of a thread a second of CPU time.
     pub per_s: u32,
+    /// Whether the kernel's part is absent, because this user may not see it.
+    pub user_only: bool,
+}
+
+/// Folded stacks: a line for each, with its samples.
+#[derive(Debug, PartialEq, Eq)]
+struct FoldedStacks {
+    lines: Vec<u8>,
+    user_only: bool,
 }
 
 /// Why no stacks can be sampled here; `None` if they can.
 pub fn obstacle() -> Option<String> {
     let mut perf = Command::new("perf");
-    perf.args(["record", "--quiet", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"]);
+    perf.args(["record", "--quiet", "-e", EVENT, "-o", "/dev/null", "--", "true"]);
     match perf.stdin(Stdio::null()).output() {
         Err(cause) => Some(format!(
             "perf cannot be run: {cause}; it is in the package linux-perf or linux-tools of most distributions"
         )),
         Ok(output) if output.status.success() => None,
-        Ok(output) => Some(format!("perf cannot sample: {}", last_line(&output.stderr))),
+        Ok(output) => Some(refusal(&output.stderr)),
+    }
+}
+
+/// The refusal in what `perf` said.
+fn refusal(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    match said.contains("perf_event_paranoid") && !level.is_empty() {
+        true => format!("kernel.perf_event_paranoid = {} does not allow it", level.trim()),
+        false => format!("perf cannot sample: {}", first_line(&said)),
     }
 }
 
 impl Profiler {
-    /// Begins to sample the threads of processes, of which about `threads` work for `seconds`. Until it has ended the
-    /// samples are in a file of this folder.
+    /// Begins to sample the threads of processes, of which about `threads` work for `seconds`.
     ///
     /// # Errors
     /// If `perf` cannot be started.
-    pub fn start(pids: &[u32], (threads, seconds): (u32, f64), folder: &Path) -> io::Result<Profiler> {
+    pub fn start(pids: &[u32], (threads, seconds): (u32, f64)) -> io::Result<Profiler> {
         let per_s = per_s(threads, seconds);
-        let samples = folder.join("perf.data");
+        let samples = File::from(memfd_create("kvdyno-samples", MemfdFlags::CLOEXEC)?);
         let pids = pids.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-        let stacks = format!("dwarf,{STACK_BYTES}");
         let mut perf = Command::new("perf");
-        perf.args(["record", "--quiet", "-e", "cpu-clock", "-F", &per_s.to_string(), "--call-graph", &stacks]);
-        perf.args(["-p", &pids, "-o"]).arg(&samples);
-        perf.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        // Without `-B` and `-N` it would search all files for their build and keep copies of them.
+        perf.args(["record", "--quiet", "-B", "-N", "-m", BUFFER, "--max-size", MOST_BYTES]);
+        perf.args(["-e", EVENT, "-F", &per_s.to_string(), "--call-graph", &format!("dwarf,{STACK_BYTES}")]);
+        perf.args(["-p", &pids, "-o", "-"]);
+        perf.stdin(Stdio::null()).stdout(samples.try_clone()?).stderr(Stdio::piped());
         Ok(Profiler { perf: perf.spawn()?, samples, per_s })
+    }
+
+    /// The process that samples.
+    pub fn pid(&self) -> u32 {
+        self.perf.id()
     }
 
     /// Tells it to sample no more.
@@ -86,17 +120,26 @@ impl Profiler {
     /// If `perf` failed.
     pub fn finish(mut self, title: &str) -> io::Result<Option<FlameGraph>> {
         self.stop();
-        let mut errors = Vec::new();
-        self.perf.stderr.take().map_or(Ok(0), |mut stderr| stderr.read_to_end(&mut errors))?;
+        let mut said = Vec::new();
+        self.perf.stderr.take().map_or(Ok(0), |mut stderr| stderr.read_to_end(&mut said))?;
         self.perf.wait()?;
-        let graph = match fs::metadata(&self.samples) {
-            Ok(file) if file.len() > 0 => flame_graph(&self.samples, title),
-            _ => Err(io::Error::other(format!("perf sampled nothing: {}", last_line(&errors)))),
-        };
-        let removed = fs::remove_file(&self.samples);
-        let graph = graph?;
-        removed?;
-        Ok(graph.map(|(svg, samples)| FlameGraph { svg, samples, per_s: self.per_s }))
+        if self.samples.metadata()?.len() == 0 {
+            return Err(io::Error::other(refusal(&said)));
+        }
+        self.samples.rewind()?;
+        let stacks = of_samples(self.samples.try_clone()?)?;
+        let title = if stacks.user_only { format!("{title}: user time alone") } else { title.to_owned() };
+        let graph = drawn(&stacks.lines, &title)?;
+        let (per_s, user_only) = (self.per_s, stacks.user_only);
+        Ok(graph.map(|(svg, samples)| FlameGraph { svg, samples, per_s, user_only }))
+    }
+}
+
+impl Drop for Profiler {
+    fn drop(&mut self) {
+        self.stop();
+        // Nobody is left to be told.
+        let _ = self.perf.wait();
     }
 }
 
@@ -105,28 +148,31 @@ fn per_s(threads: u32, seconds: f64) -> u32 {
     (most as u32).clamp(1, MOST_PER_S)
 }
 
-/// The graph of a file of `perf`, and its samples.
-fn flame_graph(samples: &Path, title: &str) -> io::Result<Option<(Vec<u8>, u64)>> {
+/// The stacks of what `perf` sampled.
+fn of_samples(samples: File) -> io::Result<FoldedStacks> {
     let mut script = Command::new("perf");
     // Without their periods samples count one each.
-    script.args(["script", "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym,dso", "-i"]).arg(samples);
-    let mut script = script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-    let stacks = script.stdout.take().map_or(Ok(Vec::new()), |stdout| folded(BufReader::new(stdout)));
+    script.args(["script", "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym,dso", "-i", "-"]);
+    let mut script = script.stdin(samples).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let empty = FoldedStacks { lines: Vec::new(), user_only: false };
+    let stacks = script.stdout.take().map_or(Ok(empty), |stdout| folded(BufReader::new(stdout)));
     let status = script.wait()?;
     let stacks = stacks?;
-    if !status.success() {
-        return Err(io::Error::other(format!("perf script ended with {status}")));
+    match status.success() {
+        true => Ok(stacks),
+        false => Err(io::Error::other(format!("perf script ended with {status}"))),
     }
-    drawn(&stacks, title)
 }
 
-/// A line for each stack, with its samples.
-fn folded(script: impl io::BufRead) -> io::Result<Vec<u8>> {
-    let mut stacks = Vec::new();
-    Folder::default().collapse(script, &mut stacks)?;
-    Ok(stacks)
+fn folded(mut script: impl BufRead) -> io::Result<FoldedStacks> {
+    // The first sample names the event, and all have the same.
+    let user_only = script.fill_buf()?.windows(USER_EVENT.len()).any(|bytes| bytes == USER_EVENT);
+    let mut lines = Vec::new();
+    Folder::default().collapse(script, &mut lines)?;
+    Ok(FoldedStacks { lines, user_only })
 }
 
+/// The graph of folded stacks, and its samples.
 fn drawn(stacks: &[u8], title: &str) -> io::Result<Option<(Vec<u8>, u64)>> {
     let lines: Vec<&str> = str::from_utf8(stacks).map_err(io::Error::other)?.lines().collect();
     let samples = lines.iter().filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok()).sum();
@@ -141,9 +187,8 @@ fn drawn(stacks: &[u8], title: &str) -> io::Result<Option<(Vec<u8>, u64)>> {
     Ok(Some((svg, samples)))
 }
 
-fn last_line(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned()
+fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty() && *line != "Error:").unwrap_or("it said nothing")
 }
 
 #[cfg(test)]
@@ -174,8 +219,11 @@ kvdyno 100/101 5.1: cpu-clock:
     #[test]
     fn samples_of_a_script_make_a_graph() {
         let stacks = folded(SCRIPT.as_bytes()).unwrap();
-        assert_eq!(str::from_utf8(&stacks).unwrap(), "kvdyno;main;mdb_get 1\nkvdyno;main;mdb_get;mdb_page_search 1\n");
-        let (svg, samples) = drawn(&stacks, "lmdb <1>").unwrap().unwrap();
+        let lines = "kvdyno;main;mdb_get 1\nkvdyno;main;mdb_get;mdb_page_search 1\n";
+        assert_eq!((str::from_utf8(&stacks.lines).unwrap(), stacks.user_only), (lines, false));
+        let of_user = folded(SCRIPT.replace("cpu-clock", "cpu-clock:u").as_bytes()).unwrap();
+        assert_eq!(of_user, FoldedStacks { user_only: true, ..folded(SCRIPT.as_bytes()).unwrap() });
+        let (svg, samples) = drawn(&stacks.lines, "lmdb <1>").unwrap().unwrap();
         let svg = String::from_utf8(svg).unwrap();
         assert_eq!(samples, 2);
         assert!(svg.contains("mdb_page_search (1 samples, 50.00%)") && svg.contains("lmdb &lt;1&gt;"), "{svg}");
@@ -187,8 +235,14 @@ kvdyno 100/101 5.1: cpu-clock:
     }
 
     #[test]
-    fn the_last_line_tells_why() {
-        assert_eq!(last_line(b"one\ntwo \n\n"), "two");
-        assert_eq!(last_line(b""), "it said nothing");
+    fn a_refusal_is_told_in_one_line() {
+        let words = "Error:\nNo permission to enable cpu-clock event.\n\nkernel.perf_event_paranoid = -1";
+        assert!(
+            refusal(words.as_bytes()).starts_with("kernel.perf_event_paranoid = "),
+            "{}",
+            refusal(words.as_bytes())
+        );
+        assert_eq!(refusal(b"Error:\nno such event\n"), "perf cannot sample: no such event");
+        assert_eq!(refusal(b""), "perf cannot sample: it said nothing");
     }
 }

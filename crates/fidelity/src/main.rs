@@ -7,6 +7,7 @@
 
 mod accuracy;
 mod agreement;
+mod arrivals;
 mod background;
 mod designs;
 mod draws;
@@ -53,6 +54,7 @@ const ROWS: &[FidelityRow] = &[
     FidelityRow { name: "same", measure: same::measure },
     FidelityRow { name: "slowdown", measure: slowdown::burned },
     FidelityRow { name: "waiting", measure: slowdown::waited },
+    FidelityRow { name: "arrivals", measure: arrivals::measure },
     FidelityRow { name: "promises", measure: promises::measure },
     FidelityRow { name: "designs", measure: designs::measure },
     FidelityRow { name: "twentieth", measure: twentieth::measure },
@@ -67,8 +69,8 @@ const ROWS: &[FidelityRow] = &[
 /// another call does; 1 if the study cannot work, 2 if the arguments are wrong.
 #[derive(Debug, Parser)]
 struct FidelityArguments {
-    /// The row: accuracy, draws, intervals, driver, itself, same, slowdown, waiting, promises, designs, twentieth,
-    /// agreement, background or interference; without one, all.
+    /// The row: accuracy, draws, intervals, driver, itself, same, slowdown, waiting, arrivals, promises, designs,
+    /// twentieth, agreement, background or interference; without one, all.
     row: Option<String>,
     /// Tries of each cell of a row.
     #[arg(long, default_value_t = 5)]

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::support::Lab;
 use kvdyno_environment::profiler;
+use kvdyno_model::Design;
 use kvdyno_results::{Phase, ProfileFacts};
 
 /// Each of both designs: a run in one piece, and two in duets.
@@ -13,7 +14,7 @@ fn runs_have_flame_graphs_of_their_engines() {
     for engines in engines {
         let comparison = match engines {
             [one] => Lab::new().compare([*one]),
-            _ => Lab::new().compare(["lmdb", "faulty"]),
+            _ => Lab::new().compare(["lmdb", "faulty"]).with("design", "duet"),
         };
         let ran = comparison.workload("readrandom").milliseconds(2000).arguments(["--profile"]).run();
         if let Some(why) = profiler::obstacle() {
@@ -29,11 +30,12 @@ fn runs_have_flame_graphs_of_their_engines() {
             };
             let svg = fs::read_to_string(&file).unwrap();
             assert!(profile.samples > 0 && svg.contains("kvdyno"), "{profile:?}");
-            assert!(!file.with_file_name("perf.data").exists());
+            let design = result.design.as_ref().unwrap().design;
+            assert_eq!(design, if engines.len() > 1 { Design::Duet } else { Design::Turns });
         }
         assert!(ran.stdout.contains("flame graphs: ") || ran.stderr.contains("flame graphs: "), "{}", ran.stdout);
         let page = fs::read_to_string(ran.lab.folder().report_folder().join("index.html")).unwrap();
-        assert!(page.contains("/flame.svg\">lmdb, 1 reader</a>"));
+        assert!(page.contains("-flame.svg\">lmdb, 1 reader</a>"));
     }
 }
 

@@ -58,12 +58,14 @@ impl Pacing {
 }
 
 impl Operations {
-    /// The mean time from the beginning of an operation at a rate to its answer, nanoseconds: its latency without what
-    /// passed since it was due. Absent in a closed loop, whose latency is that, and in older results.
+    /// The mean time from the beginning of an operation at a rate to its answer, nanoseconds: its latency without the
+    /// time since it was due. Absent in a closed loop, whose latency is that, in older results, and if it is below a
+    /// twentieth of the latency, which is known to a hundredth.
     pub fn service_ns(&self) -> Option<f64> {
         let pacing = self.pacing.filter(|_| self.operations > 0)?;
         let late_ns = 1e9 * (pacing.queued_s? + pacing.overslept_s) / self.operations as f64;
-        Some((self.latency.mean_ns as f64 - late_ns).max(0.0))
+        let mean_ns = self.latency.mean_ns as f64;
+        Some(mean_ns - late_ns).filter(|service| *service >= 0.05 * mean_ns)
     }
 
     /// The side of the work that this kind is of.

@@ -93,6 +93,11 @@ impl SavedPlan {
         (self.budget, self.enough, self.most_values) = (Some(budget), None, None);
     }
 
+    /// Gives the keys that there were not when it was saved their values in `defaults`.
+    pub fn complete(&mut self, defaults: &Value) {
+        fill(&mut self.experiment, defaults);
+    }
+
     /// The changes in another state of the experiment, a clause for each key: `data.records was 5 and is 6`.
     pub fn changes_of_experiment(&self, now: &Value) -> Vec<String> {
         let mut changes = Vec::new();
@@ -127,6 +132,17 @@ fn shown(trial: &TrialKey) -> String {
     };
     let clients = &trial.clients;
     format!("{} {} with {threads} ({clients}), repeat {}{variant}", trial.engine, trial.workload, trial.repeat)
+}
+
+/// Adds what only `defaults` has.
+fn fill(experiment: &mut Value, defaults: &Value) {
+    let (Value::Object(experiment), Value::Object(defaults)) = (experiment, defaults) else { return };
+    for (key, value) in defaults {
+        match experiment.get_mut(key) {
+            Some(own) => fill(own, value),
+            None => drop(experiment.insert(key.clone(), value.clone())),
+        }
+    }
 }
 
 /// The values that differ, each by its path.
@@ -203,6 +219,11 @@ mod tests {
                         there; run[1].readers[1] was 1 and is 2";
         assert_eq!(changes, expected);
         assert!(before.changes_of_experiment(&before.experiment).is_empty());
+        let mut older = before.clone();
+        older.complete(&json!({"data": {"records": 1, "checksum": false}, "lab": {"profile": false}}));
+        let now = json!({"data": {"records": 5, "key_size": null, "checksum": false}, "run": [{"readers": [1]}],
+                         "engine": {}, "lab": {"profile": true}});
+        assert_eq!(older.changes_of_experiment(&now), ["lab.profile was false and is true"]);
         let more = json!({"data": {"records": 5, "key_size": null}, "run": [{}, {}], "engine": {}});
         assert_eq!(before.changes_of_experiment(&more), ["run was 1 sections and is 2 sections"]);
     }

@@ -88,6 +88,9 @@ pub struct ProfileFacts {
     pub samples: u64,
     /// Samples of a thread in a second of its CPU time.
     pub per_s: u32,
+    /// Whether they are of user time alone, because the user may not see the kernel's part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub user_only: bool,
 }
 
 impl ProfileFacts {

@@ -309,7 +309,7 @@ impl<'a> Runner<'a> {
             TrialOutcome::Finished => LabError::new("save the trial", cause).outcome(),
             failed => failed,
         };
-        let result = TrialResult { outcome, ..result };
+        let result = TrialResult { outcome, profile: None, ..result };
         self.save(&result)?;
         Ok(result)
     }

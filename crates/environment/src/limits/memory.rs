@@ -44,8 +44,8 @@ fn chain(lines: usize) -> Vec<ChainLine> {
     chain
 }
 
-/// The mean time of a load from memory whose address the load before gave, nanoseconds; of small pages, so that it has
-/// the time of looking them up.
+/// The mean time of a load from memory whose address the load before gave, nanoseconds. It has the time of looking up
+/// the pages that the system gives. `cache`: bytes of the largest cache.
 pub(super) fn latency_ns(cache: u64, time: Duration) -> f64 {
     let chain = chain(bytes_beyond(cache) / LINE);
     let (mut at, mut loads, begun) = (0, 0usize, Instant::now());
@@ -59,9 +59,10 @@ pub(super) fn latency_ns(cache: u64, time: Duration) -> f64 {
     begun.elapsed().as_nanos() as f64 / loads as f64
 }
 
-/// Bytes a second that `threads` together read, each its own part of memory from its beginning to its end.
-pub(super) fn bytes_per_s(threads: u32, cache: u64, time: Duration) -> f64 {
-    let words = bytes_beyond(cache) / threads.max(1) as usize / size_of::<u64>();
+/// Bytes a second that `threads` together read, each its own part of memory from its beginning to its end. `caches`:
+/// bytes of all of the largest caches.
+pub(super) fn bytes_per_s(threads: u32, caches: u64, time: Duration) -> f64 {
+    let words = bytes_beyond(caches) / threads.max(1) as usize / size_of::<u64>();
     let barrier = Barrier::new(threads.max(1) as usize);
     thread::scope(|scope| {
         let readers: Vec<_> = (0..threads.max(1))

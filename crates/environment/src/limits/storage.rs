@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Bytes of a read and of a write: a page, and the block of most filesystems.
@@ -15,37 +15,27 @@ const SYNCED_BYTES: u64 = 16 << 20;
 /// Bytes of the file that is read.
 const READ_BYTES: u64 = 256 << 20;
 
-/// A file that is removed again.
-struct ScratchFile(PathBuf);
-
-impl ScratchFile {
-    /// One of so many bytes, which are on the storage.
-    fn of(folder: &Path, name: &str, bytes: u64) -> io::Result<ScratchFile> {
-        let path = folder.join(format!(".kvdyno-limits-{name}-{}", std::process::id()));
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        let scratch = ScratchFile(path);
-        // No compressor and no filesystem may leave it out.
-        let mut state = 0x2545_f491_4f6c_dd1du64;
-        let mut piece = vec![0u8; 1 << 20];
-        for _ in 0..bytes.div_ceil(piece.len() as u64) {
-            for word in piece.chunks_exact_mut(8) {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                word.copy_from_slice(&state.to_le_bytes());
-            }
-            file.write_all(&piece)?;
+/// A file of so many bytes, which are on the storage. It has no name any more, so that nothing of it is left whatever
+/// ends this process. Its second opening has flags of its own, and may be refused because of them.
+fn nameless(folder: &Path, bytes: u64, flags: libc::c_int) -> io::Result<(File, io::Result<File>)> {
+    let path = folder.join(format!(".kvdyno-limits-{}", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+    let second = OpenOptions::new().read(true).custom_flags(flags).open(&path);
+    fs::remove_file(&path)?;
+    // No compressor and no filesystem may leave it out.
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut piece = vec![0u8; 1 << 20];
+    for _ in 0..bytes.div_ceil(piece.len() as u64) {
+        for word in piece.chunks_exact_mut(8) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            word.copy_from_slice(&state.to_le_bytes());
         }
-        file.sync_all()?;
-        Ok(scratch)
+        file.write_all(&piece)?;
     }
-}
-
-impl Drop for ScratchFile {
-    fn drop(&mut self) {
-        // A file that cannot be removed was told when it could not be used.
-        let _ = fs::remove_file(&self.0);
-    }
+    file.sync_all()?;
+    Ok((file, second))
 }
 
 /// Memory at the address of a page, as direct reads need it.
@@ -79,8 +69,7 @@ impl Drop for PageBuffer {
 
 /// Writes of 4 KiB a second, each of which is synced before the next: `fdatasync` in a file that has its blocks.
 pub(super) fn syncs_per_s(folder: &Path, time: Duration) -> io::Result<f64> {
-    let scratch = ScratchFile::of(folder, "syncs", SYNCED_BYTES)?;
-    let file = OpenOptions::new().write(true).open(&scratch.0)?;
+    let (file, _) = nameless(folder, SYNCED_BYTES, 0)?;
     let block = [7u8; BLOCK];
     repeat(time, |nth| {
         file.write_all_at(&block, nth * BLOCK as u64 % SYNCED_BYTES)?;
@@ -91,8 +80,11 @@ pub(super) fn syncs_per_s(folder: &Path, time: Duration) -> io::Result<f64> {
 /// Reads of 4 KiB a second at random, each of which is awaited before the next. Absent where the filesystem has no
 /// reads past the page cache.
 pub(super) fn reads_per_s(folder: &Path, time: Duration) -> io::Result<Option<f64>> {
-    let scratch = ScratchFile::of(folder, "reads", READ_BYTES)?;
-    let Ok(file) = direct(&scratch.0) else { return Ok(None) };
+    let (_written, direct) = nameless(folder, READ_BYTES, libc::O_DIRECT)?;
+    let Ok(file) = direct else { return Ok(None) };
+    // The file was just written into the page cache, where even a direct read may look.
+    // SAFETY: the descriptor is open; the call only drops clean pages.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
     let (mut page, mut state) = (PageBuffer::new(), 0x9e37_79b9_7f4a_7c15u64);
     let mut read = |_| {
         state ^= state << 13;
@@ -105,14 +97,6 @@ pub(super) fn reads_per_s(folder: &Path, time: Duration) -> io::Result<Option<f6
         Err(error) => Err(error),
         Ok(()) => repeat(time, read).map(Some),
     }
-}
-
-fn direct(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)?;
-    // What was just written is in the page cache, where even a direct read may look.
-    // SAFETY: the descriptor is open; the call only drops clean pages.
-    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    Ok(file)
 }
 
 /// How often a second something can be done, over `time`.

@@ -75,7 +75,11 @@ fn show_rendered(results: &ResultsFolder, report: Rendered, out: Option<&Path>) 
 /// Says where the page is, and the flame graphs if there are any.
 pub fn tell_files(results: &ResultsFolder, page: &Path) {
     tell(format_args!("charts: {}", page.display()));
-    if results.experiment().is_ok_and(|experiment| experiment.lab.profile) {
+    let is_profiled = |results: &ResultsFolder| {
+        let is_requested = results.experiment().is_ok_and(|experiment| experiment.lab.profile);
+        is_requested && results.results().is_ok_and(|all| all.iter().any(|result| result.profile.is_some()))
+    };
+    if is_profiled(results) {
         tell(format_args!("flame graphs: {}/trials/*/{}", results.root().display(), ProfileFacts::FILE));
     }
 }

@@ -254,6 +254,8 @@ pub fn resume(
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
     let mut begun = results.plan()?;
+    // A run of an older version has no keys that came later.
+    begun.iter_mut().for_each(|plan| plan.complete(&Experiment::default().resolved()));
     refuse_changed(&results, begun.as_ref().map(|plan| plan.changes_of_experiment(&experiment.resolved())))?;
     // Damaged results are reported before anything is touched.
     let so_far = results.results()?;

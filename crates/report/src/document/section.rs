@@ -1,5 +1,7 @@
 //! Sections.
 
+use std::path::PathBuf;
+
 use crate::charts::ChartReference;
 use crate::grid::Grid;
 
@@ -39,12 +41,12 @@ pub(crate) enum Block<'a> {
     Links(Links),
 }
 
-/// Files beneath a title.
+/// Drawings of trials beneath a title.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     pub(crate) title: &'static str,
-    /// The name and the path of each; paths are relative to a page's folder.
-    pub(crate) files: Vec<(String, String)>,
+    /// The words for each file, and its path; a page has a copy beside its charts.
+    pub(crate) files: Vec<(String, PathBuf)>,
 }
 
 /// Sentences beneath a title.

@@ -92,10 +92,9 @@ fn flame_graphs(study: &Study<'_>, workload: &str) -> Links {
     let folder = ResultsFolder::at(study.folder);
     let file = |cell: &&StudyCell<'_>| {
         let trial = cell.finished.iter().find(|result| result.profile.is_some())?;
-        let trial_folder = folder.trial_folder(&trial.trial);
-        let path = trial_folder.strip_prefix(study.folder).ok()?.join(ProfileFacts::FILE);
         let clients = threads(cell.key.readers, cell.key.writers);
-        Some((format!("{}, {clients}", cell.label.engine), format!("../{}", path.display())))
+        let path = folder.trial_folder(&trial.trial).join(ProfileFacts::FILE);
+        Some((format!("{}, {clients}", cell.label.engine), path))
     };
     Links { title: "Flame graphs of CPU time", files: study.running(workload).iter().filter_map(file).collect() }
 }

@@ -38,6 +38,7 @@ pub(crate) fn write(document: &Document<'_>, folder: &Path) -> Result<PathBuf, R
     let path = folder.join("index.html");
     let mut sections = document.sections.iter().map(PageSection::of).collect::<Result<Vec<_>, _>>()?;
     write_charts(&sections, &folder.join("charts"))?;
+    copy_drawings(&mut sections, &folder.join("charts"))?;
     let page = PageTemplate {
         document,
         first_chart: take_first_chart(&mut sections),
@@ -129,6 +130,27 @@ fn write_charts(sections: &[PageSection<'_>], folder: &Path) -> Result<(), Repor
             let written = files::create_anew(&path).and_then(|mut file| file.write_all(svg.as_bytes()));
             written.map_err(ReportError::writing(path.clone()))?;
         }
+    }
+    Ok(())
+}
+
+/// Puts drawings of trials beside the charts, under the names of their trials; those that are gone are left out.
+fn copy_drawings(sections: &mut [PageSection<'_>], folder: &Path) -> Result<(), ReportError> {
+    for block in sections.iter_mut().flat_map(|page| &mut page.blocks) {
+        let PageBlock::Links(links) = block else { continue };
+        for (_, path) in &mut links.files {
+            let trial = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+            let name = format!("{}-{}", trial, path.file_name().unwrap_or_default().to_string_lossy());
+            let copied = fs::read(&*path).and_then(|drawing| files::write_whole(&folder.join(&name), &drawing));
+            match copied {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => *path = PathBuf::new(),
+                copied => {
+                    copied.map_err(ReportError::writing(folder.join(&name)))?;
+                    *path = Path::new("charts").join(name);
+                }
+            }
+        }
+        links.files.retain(|(_, path)| *path != PathBuf::new());
     }
     Ok(())
 }

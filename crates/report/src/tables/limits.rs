@@ -2,9 +2,9 @@
 
 use kvdyno_results::{MachineLimits, Side, TrialResult};
 
-use super::run::{by_engine, grouped};
+use super::run::{finished_by_engine, medians};
 use crate::figures::Unit;
-use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, TableNote};
+use crate::grid::{Grid, TableNote};
 use crate::study::Study;
 
 /// A figure of a trial by a limit.
@@ -49,21 +49,16 @@ const COLUMNS: [(&str, LimitFigure, Unit, &str); 3] = [
 /// The figures of a workload by the machine's limits; none if these were not measured.
 pub(crate) fn near_limits(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let limits = study.machine.and_then(|machine| machine.limits)?;
-    let cells = by_engine(study, workload);
-    let mut grid = grouped("Near limits", &cells, []);
-    // The table of rates has what failed.
-    grid.rows.retain(|row| row.failure.is_none());
-    for (head, figure, unit, meaning) in COLUMNS {
-        let medians: Vec<Option<f64>> =
-            cells.iter().map(|cell| cell.median(|result| figure(result, &limits))).collect();
-        if medians.iter().all(Option::is_none) {
-            continue;
-        }
-        grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
-        grid.notes.push(TableNote::Words(format!("{head}: {meaning}.")));
-        for (row, median) in grid.rows.iter_mut().zip(medians) {
-            row.cells.push(GridCell::from(median.map_or(Content::Absent, |median| Content::Number(median, unit))));
-        }
+    let cells = finished_by_engine(study, workload);
+    let is_known =
+        |figure: LimitFigure| cells.iter().any(|cell| cell.median(|result| figure(result, &limits)).is_some());
+    let known: Vec<_> = COLUMNS.into_iter().filter(|(_, figure, ..)| is_known(*figure)).collect();
+    if known.is_empty() {
+        return None;
     }
-    (!grid.notes.is_empty()).then_some(grid)
+    let columns =
+        known.iter().map(|(head, figure, unit, _)| (*head, |result: &TrialResult| figure(result, &limits), *unit));
+    let mut grid = medians("Near limits", &cells, columns);
+    grid.notes.extend(known.iter().map(|(head, .., meaning)| TableNote::Words(format!("{head}: {meaning}."))));
+    Some(grid)
 }

@@ -1,11 +1,13 @@
 //! Operations at a rate: the rate that was asked for and the one that was reached, and where their time went.
 
-use kvdyno_results::{Operations, Side, TrialResult};
+use std::collections::BTreeMap;
 
-use super::run::{by_engine, grouped};
+use kvdyno_results::{OpKind, Operations, Side, TrialResult};
+
+use super::run::{finished_by_engine, medians};
 use crate::figures::Unit;
-use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, TableNote};
-use crate::study::Study;
+use crate::grid::{Grid, TableNote};
+use crate::study::{Study, StudyCell};
 
 /// A figure of the operations of a trial that came at a rate, of the kind that it did most.
 type OpenFigure = fn(&TrialResult, &Operations) -> Option<f64>;
@@ -16,43 +18,52 @@ const COLUMNS: [(&str, OpenFigure, Unit); 6] = [
     ("response", |_, main| Some(main.latency.mean_ns as f64), Unit::Nanos),
     ("service", |_, main| main.service_ns(), Unit::Nanos),
     ("behind", |_, main| Some(1e9 * main.pacing?.behind_s), Unit::Nanos),
-    (
-        "spinning %",
-        |result, main| {
-            Some(100.0 * main.pacing?.spinning_s / result.window.as_ref()?.seconds / f64::from(main.threads))
-        },
-        Unit::Percent,
-    ),
+    ("spinning %", |result, main| spinning_pct(result, main), Unit::Percent),
 ];
 
 const NOTE: &str = "Means of the kind of operation that came most often. response: from the moment at which it was due \
-                    to its answer; service: from its beginning. behind: the client furthest behind its schedule at the \
-                    end. spinning: the part of the clients' time in which they kept a processor to meet the moment.";
+                    to its answer; service: from its beginning, unknown where most of the response is waiting. behind: \
+                    the client furthest behind its schedule at the end. spinning: the part of the clients' time in \
+                    which they kept a processor to meet the moment.";
 
 /// The operations of a workload that came at a rate; none if none did.
 pub(crate) fn open_loop(study: &Study<'_>, workload: &str) -> Option<Grid> {
-    let cells = by_engine(study, workload);
-    let at_rate = |cell: &&crate::study::StudyCell<'_>| cell.finished.iter().any(|result| main(result).is_some());
-    let mut grid = grouped("At a rate", &cells, []);
-    grid.rows.retain(|row| row.failure.is_none());
-    if !cells.iter().any(at_rate) {
-        return None;
-    }
-    for (head, figure, unit) in COLUMNS {
-        grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
-        for (row, cell) in grid.rows.iter_mut().zip(&cells) {
-            let median = cell.median(|result| figure(result, main(result)?));
-            row.cells.push(GridCell::from(median.map_or(Content::Absent, |median| Content::Number(median, unit))));
-        }
-    }
+    let cells = finished_by_engine(study, workload);
+    let kind = main_kind(&cells)?;
+    let of_main = |(head, figure, unit): (_, OpenFigure, _)| {
+        (head, move |result: &TrialResult| figure(result, at_rate(result).find(|one| one.kind == kind)?), unit)
+    };
+    let mut grid = medians("At a rate", &cells, COLUMNS.map(of_main));
     grid.notes.push(TableNote::Words(NOTE.to_owned()));
     Some(grid)
 }
 
-/// The kind of operation at a rate that a trial did most.
-fn main(result: &TrialResult) -> Option<&Operations> {
-    let at_rate = result.operations.iter().filter(|one| one.pacing.is_some());
-    at_rate.max_by_key(|one| one.operations)
+fn at_rate(result: &TrialResult) -> impl Iterator<Item = &Operations> {
+    result.operations.iter().filter(|one| one.pacing.is_some())
+}
+
+/// The kind of operation at a rate that all trials together did most.
+fn main_kind(cells: &[&StudyCell<'_>]) -> Option<OpKind> {
+    let mut counts: BTreeMap<OpKind, u64> = BTreeMap::new();
+    for one in cells.iter().flat_map(|cell| &cell.finished).flat_map(|result| at_rate(result)) {
+        *counts.entry(one.kind).or_default() += one.operations;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(kind, _)| kind)
+}
+
+/// The kinds that share the rate of one: of a mix all, else those of its side.
+fn sharing<'a>(result: &'a TrialResult, main: &Operations) -> impl Iterator<Item = &'a Operations> {
+    let (workload, side) = (&result.workload, main.side());
+    at_rate(result).filter(move |one| match (workload.rate, &result.search) {
+        (Some(_), _) => true,
+        (None, Some(_)) if workload.is_searched(side) => workload.is_searched(one.side()),
+        _ => one.side() == side,
+    })
+}
+
+fn spinning_pct(result: &TrialResult, main: &Operations) -> Option<f64> {
+    let spinning_s: f64 = sharing(result, main).filter_map(|one| Some(one.pacing?.spinning_s)).sum();
+    Some(100.0 * spinning_s / result.window.as_ref()?.seconds / f64::from(main.threads))
 }
 
 /// Records a second of its side that were asked for; of a mix, operations.
@@ -68,9 +79,58 @@ fn ordered_per_s(result: &TrialResult, main: &Operations) -> Option<f64> {
 
 /// The same that were done.
 fn reached_per_s(result: &TrialResult, main: &Operations) -> f64 {
-    let is_mixed = result.workload.rate.is_some() || result.search.is_some();
-    let of_side = |one: &&Operations| one.pacing.is_some() && (is_mixed || one.side() == main.side());
-    let counts_records = !is_mixed && main.side() == Side::Writes;
-    let per_s = |one: &Operations| if counts_records { one.records_per_s } else { one.operations_per_s };
-    result.operations.iter().filter(of_side).map(per_s).sum()
+    let is_of_operations = main.side() == Side::Reads || result.workload.write_rate.is_none();
+    let per_s = |one: &Operations| if is_of_operations { one.operations_per_s } else { one.records_per_s };
+    sharing(result, main).map(per_s).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use kvdyno_experiment::Experiment;
+    use kvdyno_results::{ClientKind, Failure, FailureKind, Pacing, Phase, TrialKey, TrialOutcome};
+
+    use super::*;
+    use crate::study::Contents;
+    use crate::testing::result;
+
+    /// A second of reads that wait 2 µs each, on average, of a latency of so many nanoseconds.
+    fn at_rate(engine: &str, mean_ns: u64) -> TrialResult {
+        let trial = TrialKey {
+            number: 1,
+            engine: engine.into(),
+            variant: String::new(),
+            phase: Phase::Run,
+            workload: "readrandom".into(),
+            readers: 1,
+            writers: 0,
+            clients: ClientKind::Threads,
+            repeat: 1,
+        };
+        let mut result = result(trial, 1000.0);
+        result.workload.read_rate = Some(1000.0);
+        let reads = &mut result.operations[0];
+        reads.latency.mean_ns = mean_ns;
+        let waited_s = 1e-6 * reads.operations as f64;
+        reads.pacing =
+            Some(Pacing { queued_s: Some(waited_s), overslept_s: waited_s, kept: true, ..Pacing::default() });
+        result
+    }
+
+    #[test]
+    fn each_engine_has_its_own_times_beside_one_that_failed() {
+        let failure = Failure { kind: FailureKind::Crashed, reason: "segmentation fault".into() };
+        let mut failed = at_rate("a", 1);
+        (failed.outcome, failed.operations) = (TrialOutcome::Failed(failure), Vec::new());
+        let experiment = Experiment::parse("engines = [\"a\", \"b\", \"c\"]").unwrap();
+        let contents = Contents::made_up(experiment, vec![failed, at_rate("b", 5_000), at_rate("c", 9_000)]);
+        let study = Study::of(&contents).unwrap();
+        let grid = open_loop(&study, "readrandom").unwrap();
+        let of_row = |row: usize| {
+            let cells = grid.rows[row].cells.iter().map(|cell| cell.content.to_string()).collect::<Vec<_>>();
+            (grid.rows[row].group.clone().unwrap(), cells[4].clone(), cells[5].clone())
+        };
+        assert_eq!(grid.rows.len(), 2);
+        assert_eq!(of_row(0), ("b".to_owned(), "5.00 µs".to_owned(), "3.00 µs".to_owned()));
+        assert_eq!(of_row(1), ("c".to_owned(), "9.00 µs".to_owned(), "7.00 µs".to_owned()));
+    }
 }

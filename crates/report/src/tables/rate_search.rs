@@ -2,10 +2,10 @@
 
 use kvdyno_results::{RateSearch, TrialResult};
 
-use super::run::{by_engine, grouped};
+use super::run::{finished_by_engine, medians};
 use crate::figures::Unit;
-use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn, TableNote};
-use crate::study::{Study, StudyCell};
+use crate::grid::{Grid, TableNote};
+use crate::study::Study;
 
 /// The middle of a figure of a cell's searches.
 type SearchFigure = fn(&RateSearch) -> Option<f64>;
@@ -19,28 +19,15 @@ const COLUMNS: [(&str, SearchFigure, Unit); 4] = [
 
 /// The searches of a workload; none if nothing was searched.
 pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
-    let cells = by_engine(study, workload);
+    let cells = finished_by_engine(study, workload);
     let promise = cells.iter().find_map(|cell| cell.finished.iter().find_map(|result| result.search.as_ref()))?.promise;
-    let mut grid = grouped("Highest rate", &cells, []);
-    // The table of rates has what failed.
-    grid.rows.retain(|row| row.failure.is_none());
-    for (head, figure, unit) in COLUMNS {
-        grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
-        for (row, cell) in grid.rows.iter_mut().zip(&cells) {
-            row.cells.push(GridCell::from(content(cell, figure, unit)));
-        }
-    }
+    let of_search = |(head, figure, unit): (_, SearchFigure, _)| {
+        (head, move |result: &TrialResult| figure(result.search.as_ref()?), unit)
+    };
+    let mut grid = medians("Highest rate", &cells, COLUMNS.map(of_search));
     grid.notes.push(TableNote::Words(format!(
         "Operations a second of all clients, medians of the repeats: the highest rate that keeps {promise}, and as \
          many as the clients could do one after the other."
     )));
     Some(grid)
-}
-
-fn content(cell: &StudyCell<'_>, figure: SearchFigure, unit: Unit) -> Content {
-    let value = |result: &TrialResult| figure(result.search.as_ref()?);
-    match cell.median(value) {
-        Some(median) => Content::Number(median, unit),
-        None => Content::Absent,
-    }
 }

@@ -1,10 +1,11 @@
 //! Work on loaded databases.
 
-use kvdyno_results::Side;
+use kvdyno_results::{Side, TrialResult};
 
 use super::fields::{CLIENTS, ENGINE, Field, READERS, THREADS, all_percentiles, costs, main_percentiles};
+use crate::figures::Unit;
 use crate::figures::declared::{READS, WRITES};
-use crate::grid::Grid;
+use crate::grid::{ColumnGroup, Content, Grid, GridCell, GridColumn};
 use crate::study::{Study, StudyCell};
 
 /// The figures of the published reports and ours, the rows of an engine together.
@@ -38,6 +39,31 @@ pub(super) fn by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a
     let mut cells = study.running(workload);
     cells.sort_by_key(|cell| engines.iter().position(|engine| *engine == cell.label.engine));
     cells
+}
+
+/// The cells of a workload that have finished trials, those of an engine together.
+pub(super) fn finished_by_engine<'a, 'b>(study: &'a Study<'b>, workload: &str) -> Vec<&'a StudyCell<'b>> {
+    by_engine(study, workload).into_iter().filter(|cell| !cell.finished.is_empty()).collect()
+}
+
+/// A table of medians: for each head a figure of finished trials with its unit. All cells have finished trials; the
+/// table of rates has those that failed.
+pub(super) fn medians<F: Fn(&TrialResult) -> Option<f64>>(
+    title: &str,
+    cells: &[&StudyCell<'_>],
+    columns: impl IntoIterator<Item = (&'static str, F, Unit)>,
+) -> Grid {
+    let mut grid = grouped(title, cells, []);
+    // One row of each cell is left.
+    grid.rows.retain(|row| row.failure.is_none());
+    for (head, figure, unit) in columns {
+        grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
+        for (row, cell) in grid.rows.iter_mut().zip(cells) {
+            let median = cell.median(&figure);
+            row.cells.push(GridCell::from(median.map_or(Content::Absent, |median| Content::Number(median, unit))));
+        }
+    }
+    grid
 }
 
 /// The engine; readers where there are any; else clients; in words where both vary.

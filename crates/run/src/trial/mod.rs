@@ -263,7 +263,7 @@ fn profile(context: &TrialContext<'_>, profiler: io::Result<Profiler>) -> io::Re
     let graph = profiler?.finish(&format!("{} {}, repeat {}", key.engine, key.workload, key.repeat))?;
     let graph = graph.ok_or_else(|| io::Error::other("no sample was taken in the measured part"))?;
     files::write_whole(&context.folder.join(ProfileFacts::FILE), &graph.svg)?;
-    Ok(ProfileFacts { samples: graph.samples, per_s: graph.per_s })
+    Ok(ProfileFacts { samples: graph.samples, per_s: graph.per_s, user_only: graph.user_only })
 }
 
 /// The folder in a trial's that is its processes' current one, removed when they have ended.

@@ -382,7 +382,10 @@ impl<'a> Watching<'a> {
         let (context, database) = (self.context, &self.context.database);
         if self.second.elapsed() >= Duration::from_secs(1) {
             self.second = Instant::now();
-            self.monitor.sample(&[self.processes.pids(), self.beside.clone()].concat());
+            // What samples it is the lab's own.
+            let profiler = self.profiler.iter().flatten().map(Profiler::pid);
+            let own: Vec<u32> = self.processes.pids().into_iter().chain(self.beside.iter().copied()).collect();
+            self.monitor.sample(&own.into_iter().chain(profiler).collect::<Vec<_>>());
             self.db_peak_kib = self.db_peak_kib.max(taken_kib(context).on("look at the database", database)?);
             self.bounds.look();
             let workload = &context.planned.workload;
@@ -408,9 +411,9 @@ impl<'a> Watching<'a> {
     fn begin_profile(&mut self) {
         let (context, key) = (self.context, &self.context.planned.key);
         if context.lab.profile && key.phase == Phase::Run {
-            let seconds = context.planned.expected_time().unwrap_or_default().as_secs_f64();
+            let seconds = context.planned.planned_time().unwrap_or_default().as_secs_f64();
             let work = (key.readers + key.writers, seconds);
-            self.profiler = Some(Profiler::start(&self.processes.pids(), work, context.folder));
+            self.profiler = Some(Profiler::start(&self.processes.pids(), work));
         }
     }
 

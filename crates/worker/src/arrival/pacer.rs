@@ -67,7 +67,9 @@ impl Pacer {
         match now.checked_sub(due) {
             Some(behind) => {
                 raise(&stats.most_behind, behind);
-                bump(&stats.queued, behind);
+                // Of a client that is far behind the sum may be more than a counter holds.
+                let queued = stats.queued.load(Ordering::Relaxed).saturating_add(behind);
+                stats.queued.store(queued, Ordering::Relaxed);
             }
             None => self.idle(clock, due, until, stats)?,
         }
