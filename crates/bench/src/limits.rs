@@ -65,7 +65,11 @@ fn held(costs: &Costs) -> Vec<Held> {
         instructions("lmdb step of a scan above the bare loop", costs.scan.above(), LMDB_STEP_ABOVE_BARE),
         instructions("lmdb put of a batch above the bare loop", costs.put.above(), LMDB_PUT_ABOVE_BARE),
         instructions("null get", costs.null, NULL_GET),
-        instructions("null get at a rate above one in a closed loop", costs.null_at_rate - costs.null, AT_RATE_ABOVE_CLOSED),
+        instructions(
+            "null get at a rate above one in a closed loop",
+            costs.null_at_rate - costs.null,
+            AT_RATE_ABOVE_CLOSED,
+        ),
         instructions("null get in a batch of ten", costs.null_batch, NULL_BATCH_GET),
         ratio("bdb 3n+1 over the bare program, a starting point", costs.start.ratio(), START_OVER_BARE),
     ];
