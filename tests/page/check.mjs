@@ -11,6 +11,8 @@ const SIZES = [
     [1440, 900],
 ];
 const THEMES = ["light", "dark"];
+// A look takes some ten seconds: a browser that takes so long hangs.
+const LONGEST_LOOK_S = 300;
 let passed = 0;
 const failures = [];
 const check = (name, isSo, seen = "") => {
@@ -476,6 +478,16 @@ async function keyboard(page, name) {
     await page.keyboard.press("Enter");
 }
 
+// What has begun, if it ends in time; otherwise the whole check ends as failed.
+async function within(seconds, begun) {
+    const timer = setTimeout(() => {
+        console.error(`FAILED: a look has not ended after ${seconds} s`);
+        process.exit(1);
+    }, 1000 * seconds);
+    await begun;
+    clearTimeout(timer);
+}
+
 async function look(browser, file, [width, height], theme) {
     const name = `${file.split("/").at(-3)} ${width}x${height} ${theme}`;
     const context = await browser.newContext({
@@ -533,9 +545,11 @@ async function look(browser, file, [width, height], theme) {
 }
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+// Without a GPU its process would only draw what the renderer can, and has been seen to hang.
+const args = ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])];
+const browser = await chromium.launch({ executablePath, args });
 for (const file of process.argv.slice(2)) {
-    for (const size of SIZES) for (const theme of THEMES) await look(browser, file, size, theme);
+    for (const size of SIZES) for (const theme of THEMES) await within(LONGEST_LOOK_S, look(browser, file, size, theme));
 }
 await browser.close();
 failures.forEach((failure) => console.error(`FAILED ${failure}`));

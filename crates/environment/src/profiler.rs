@@ -106,10 +106,10 @@ impl Profiler {
         self.perf.id()
     }
 
-    /// Tells it to sample no more.
-    pub fn stop(&self) {
-        if let Some(pid) = Pid::from_raw(self.perf.id() as i32) {
-            // Until it is waited for its number belongs to nobody else. It may have ended with the processes.
+    /// Tells it to sample no more. It may have ended with the processes.
+    pub fn stop(&mut self) {
+        // Once it was waited for, its number may be another's.
+        if let (Ok(None), Some(pid)) = (self.perf.try_wait(), Pid::from_raw(self.perf.id() as i32)) {
             let _ = kill_process(pid, Signal::INT);
         }
     }

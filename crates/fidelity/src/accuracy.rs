@@ -140,7 +140,11 @@ fn deviation(run: &TrialResult, quantity: &Quantity) -> io::Result<Option<Deviat
     Ok(Some(Deviation { of_bound: (measured - truth).abs() / bound, measured, truth }))
 }
 
-fn told(run: &TrialResult, topic: &str, name: &str) -> io::Result<f64> {
+/// A figure of the engine's own account.
+///
+/// # Errors
+/// If it tells no such number.
+pub fn told(run: &TrialResult, topic: &str, name: &str) -> io::Result<f64> {
     own_account(run, topic, name)
         .ok_or_else(|| io::Error::other(format!("the engine does not tell its {topic} {name}")))
 }

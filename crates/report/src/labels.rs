@@ -143,7 +143,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::testing::result;
+    use crate::testing::{only_trial, result};
 
     fn experiment() -> impl Strategy<Value = Value> {
         let run = select(vec![
@@ -166,17 +166,7 @@ mod tests {
         let facts = subsequence(vec!["records", "read_rate"], 0..=1);
         (engine, clients, 1_u32..3, experiment(), facts, select(vec!["1", "2"])).prop_map(
             |(engine, clients, readers, experiment, facts, version)| {
-                let trial = TrialKey {
-                    number: 1,
-                    engine: engine.into(),
-                    variant: String::new(),
-                    phase: Phase::Run,
-                    workload: "mix".into(),
-                    readers,
-                    writers: 0,
-                    clients,
-                    repeat: 1,
-                };
+                let trial = TrialKey { readers, clients, ..only_trial(engine, "mix") };
                 let mut result = TrialResult { experiment, ..result(trial, 100.0) };
                 result.engine.version = version.into();
                 result.workload.records = if facts.contains(&"records") { 9 } else { 1000 };

@@ -1,8 +1,24 @@
 //! A made-up result for the tests of this crate.
 
 use kvdyno_results::{
-    EngineFacts, Latency, OpKind, Operations, TrialKey, TrialOutcome, TrialResult, Window, WorkloadFacts,
+    ClientKind, EngineFacts, Latency, OpKind, Operations, Phase, TrialKey, TrialOutcome, TrialResult, Window,
+    WorkloadFacts,
 };
+
+/// The only trial of an engine: one reader runs a workload.
+pub(crate) fn only_trial(engine: &str, workload: &str) -> TrialKey {
+    TrialKey {
+        number: 1,
+        engine: engine.into(),
+        variant: String::new(),
+        phase: Phase::Run,
+        workload: workload.into(),
+        readers: 1,
+        writers: 0,
+        clients: ClientKind::Threads,
+        repeat: 1,
+    }
+}
 
 /// A trial of 10 s that read so many records a second.
 pub(crate) fn result(trial: TrialKey, reads_per_s: f64) -> TrialResult {

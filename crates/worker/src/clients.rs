@@ -13,7 +13,8 @@ use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind, Waits};
 
 use crate::loops::{Driver, Limit, Work};
-use crate::observer::{ClientTimes, Observer};
+use crate::client_times::ClientTimes;
+use crate::observer::Observer;
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
 use crate::slices::{SlicePart, SlicedClient, pin_to};

@@ -9,6 +9,7 @@ mod afterwards;
 mod arrival;
 mod audit;
 mod barrier;
+mod client_times;
 mod clients;
 pub mod clock;
 mod counter;
@@ -35,7 +36,8 @@ pub mod workloads;
 pub use audit::process::run as audit;
 pub use histogram::TickHistogram;
 pub use key_choice::{misfit_of_ids, sample_ids};
-pub use observer::{ClientTimes, ClientWork, KindTotals, Observer, ProbeReading, ProbeWork, Snapshot};
+pub use client_times::{ClientTimes, ClientWork};
+pub use observer::{KindTotals, Observer, ProbeReading, ProbeWork, Snapshot};
 pub use plausible::TrialClock;
 pub use spec::{
     AuditReport, AuditSpec, DestroySpec, DriverCheck, KnownContents, PresentIds, SessionAudit, TrialSpec, WorkerReport,

@@ -14,13 +14,14 @@ pub struct ServedTimes {
     counts: Vec<u64>,
     operations: u64,
     sum: u64,
+    sum_of_squares: u128,
     highest: u64,
 }
 
 impl ServedTimes {
     /// Nothing served yet.
     pub fn new() -> ServedTimes {
-        ServedTimes { counts: vec![0; BUCKETS], operations: 0, sum: 0, highest: 0 }
+        ServedTimes { counts: vec![0; BUCKETS], operations: 0, sum: 0, sum_of_squares: 0, highest: 0 }
     }
 
     /// Counts one.
@@ -31,6 +32,7 @@ impl ServedTimes {
         }
         self.operations += 1;
         self.sum += ticks;
+        self.sum_of_squares += u128::from(ticks) * u128::from(ticks);
         self.highest = self.highest.max(ticks);
     }
 
@@ -51,6 +53,8 @@ impl ServedTimes {
         }
         self.operations += other.operations;
         self.sum += other.sum + (border * other.operations as f64).round() as u64;
+        let longer = 2.0 * border * other.sum as f64 + border * border * other.operations as f64;
+        self.sum_of_squares += other.sum_of_squares + longer.round() as u128;
         self.highest = self.highest.max(other.highest + border.round() as u64);
     }
 
@@ -67,6 +71,12 @@ impl ServedTimes {
     /// The average, ticks.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.operations.max(1) as f64
+    }
+
+    /// The standard deviation, ticks.
+    pub fn deviation(&self) -> f64 {
+        let mean_square = self.sum_of_squares as f64 / self.operations.max(1) as f64;
+        (mean_square - self.mean().powi(2)).max(0.0).sqrt()
     }
 }
 
@@ -129,6 +139,7 @@ fn kind(topic: &str, times: &ServedTimes, ticks_per_ns: f64, list: &mut Listing<
     }
     let ns = |ticks: f64| format!("{:.3}", ticks / ticks_per_ns);
     list.say(topic, "mean_ns", ns(times.mean()));
+    list.say(topic, "deviation_ns", ns(times.deviation()));
     for (name, quantile) in [
         ("p50_ns", 0.5),
         ("p90_ns", 0.9),
@@ -168,6 +179,8 @@ mod tests {
             all.add(&session);
         }
         assert_eq!((all.gets.at(500), all.gets.at(1000), all.gets.mean()), (505.0, 1005.0, 505.5));
+        // Of the numbers 1 to n it is the root of (n² - 1) / 12.
+        assert!((all.gets.deviation() - (999_999.0_f64 / 12.0).sqrt()).abs() < 1e-6, "{}", all.gets.deviation());
         assert_eq!((all.span, all.gets.highest), (Some((1, 1000)), 1005));
     }
 }

@@ -5,6 +5,9 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// By how much the memory that is read is larger than the largest cache, and the least of it.
@@ -30,13 +33,9 @@ fn bytes_beyond(cache: u64) -> usize {
 fn chain(lines: usize) -> Vec<ChainLine> {
     let mut chain: Vec<ChainLine> =
         (0..lines).map(|line| ChainLine { next: line as u32, _rest: [0; LINE / 4 - 1] }).collect();
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     for line in (1..lines).rev() {
-        // xorshift64 (Marsaglia, 2003): the order only has to be irregular.
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let other = (state % line as u64) as usize;
+        let other = (random.next_u64() % line as u64) as usize;
         let next = chain[line].next;
         chain[line].next = chain[other].next;
         chain[other].next = next;

@@ -8,6 +8,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 /// Bytes of a read and of a write: a page, and the block of most filesystems.
 const BLOCK: usize = 4096;
 /// Bytes of the file that is written and synced, again and again.
@@ -23,15 +26,10 @@ fn nameless(folder: &Path, bytes: u64, flags: libc::c_int) -> io::Result<(File, 
     let second = OpenOptions::new().read(true).custom_flags(flags).open(&path);
     fs::remove_file(&path)?;
     // No compressor and no filesystem may leave it out.
-    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut piece = vec![0u8; 1 << 20];
     for _ in 0..bytes.div_ceil(piece.len() as u64) {
-        for word in piece.chunks_exact_mut(8) {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            word.copy_from_slice(&state.to_le_bytes());
-        }
+        random.fill_bytes(&mut piece);
         file.write_all(&piece)?;
     }
     file.sync_all()?;
@@ -85,12 +83,9 @@ pub(super) fn reads_per_s(folder: &Path, time: Duration) -> io::Result<Option<f6
     // The file was just written into the page cache, where even a direct read may look.
     // SAFETY: the descriptor is open; the call only drops clean pages.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    let (mut page, mut state) = (PageBuffer::new(), 0x9e37_79b9_7f4a_7c15u64);
+    let (mut page, mut random) = (PageBuffer::new(), Xoshiro256PlusPlus::seed_from_u64(2));
     let mut read = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        file.read_exact_at(page.bytes(), state % (READ_BYTES / BLOCK as u64) * BLOCK as u64)
+        file.read_exact_at(page.bytes(), random.next_u64() % (READ_BYTES / BLOCK as u64) * BLOCK as u64)
     };
     match read(0) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(None),

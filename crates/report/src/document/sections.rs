@@ -96,7 +96,7 @@ fn flame_graphs(study: &Study<'_>, workload: &str) -> Links {
         let path = folder.trial_folder(&trial.trial).join(ProfileFacts::FILE);
         Some((format!("{}, {clients}", cell.label.engine), path))
     };
-    Links { title: "Flame graphs of CPU time", files: study.running(workload).iter().filter_map(file).collect() }
+    Links { title: "Flame graphs", files: study.running(workload).iter().filter_map(file).collect() }
 }
 
 /// The reason why a workload has no charts of the device.

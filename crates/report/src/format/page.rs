@@ -1,4 +1,4 @@
-//! The page of an experiment: one file that needs no other.
+//! The page of an experiment: one file, whole without its flame graphs, which lie beside it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

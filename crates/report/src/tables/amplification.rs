@@ -70,26 +70,15 @@ const NOTE: &str = "Bytes for each byte of keys and values, from opening the dat
 mod tests {
     use kvdyno_experiment::Experiment;
     use kvdyno_model::Durability;
-    use kvdyno_results::{ClientKind, Device, OpKind, Space, TrialKey, TrialResult};
+    use kvdyno_results::{Device, OpKind, Space, TrialResult};
 
     use super::*;
     use crate::study::Contents;
-    use crate::testing::result;
+    use crate::testing::{only_trial, result};
 
     /// 1000 puts at a durability, and what the device counted.
     fn wrote(engine: &str, durability: Durability, flushes: Option<u64>) -> TrialResult {
-        let trial = TrialKey {
-            number: 1,
-            engine: engine.into(),
-            variant: String::new(),
-            phase: Phase::Run,
-            workload: "overwrite".into(),
-            readers: 1,
-            writers: 0,
-            clients: ClientKind::Threads,
-            repeat: 1,
-        };
-        let mut result = result(trial, 100.0);
+        let mut result = result(only_trial(engine, "overwrite"), 100.0);
         result.operations[0].kind = OpKind::Put;
         result.workload.durability = durability;
         result.space = Space { db_kib: 100, live_bytes: Some(51_200), ..Space::default() };

@@ -21,7 +21,7 @@ const COLUMNS: [(&str, OpenFigure, Unit); 6] = [
     ("spinning %", |result, main| spinning_pct(result, main), Unit::Percent),
 ];
 
-const NOTE: &str = "Means of the kind of operation that came most often. response: from the moment at which it was due \
+const NOTE: &str = "response: from the moment at which it was due \
                     to its answer; service: from its beginning, unknown where most of the response is waiting. behind: \
                     the client furthest behind its schedule at the end. spinning: the part of the clients' time in \
                     which they kept a processor to meet the moment.";
@@ -34,7 +34,8 @@ pub(crate) fn open_loop(study: &Study<'_>, workload: &str) -> Option<Grid> {
         (head, move |result: &TrialResult| figure(result, at_rate(result).find(|one| one.kind == kind)?), unit)
     };
     let mut grid = medians("At a rate", &cells, COLUMNS.map(of_main));
-    grid.notes.push(TableNote::Words(NOTE.to_owned()));
+    let of_kind = format!("Means of the kind of operation that came most often, {kind}. {NOTE}");
+    grid.notes.push(TableNote::Words(of_kind));
     Some(grid)
 }
 
@@ -87,26 +88,15 @@ fn reached_per_s(result: &TrialResult, main: &Operations) -> f64 {
 #[cfg(test)]
 mod tests {
     use kvdyno_experiment::Experiment;
-    use kvdyno_results::{ClientKind, Failure, FailureKind, Pacing, Phase, TrialKey, TrialOutcome};
+    use kvdyno_results::{Failure, FailureKind, Pacing, TrialOutcome};
 
     use super::*;
     use crate::study::Contents;
-    use crate::testing::result;
+    use crate::testing::{only_trial, result};
 
     /// A second of reads that wait 2 µs each, on average, of a latency of so many nanoseconds.
     fn at_rate(engine: &str, mean_ns: u64) -> TrialResult {
-        let trial = TrialKey {
-            number: 1,
-            engine: engine.into(),
-            variant: String::new(),
-            phase: Phase::Run,
-            workload: "readrandom".into(),
-            readers: 1,
-            writers: 0,
-            clients: ClientKind::Threads,
-            repeat: 1,
-        };
-        let mut result = result(trial, 1000.0);
+        let mut result = result(only_trial(engine, "readrandom"), 1000.0);
         result.workload.read_rate = Some(1000.0);
         let reads = &mut result.operations[0];
         reads.latency.mean_ns = mean_ns;

@@ -58,11 +58,16 @@ impl Predicate {
 
     /// By how much less; `ratio` is below 1: `4.00 times as slow as`, `a rate 20 % lower than`.
     pub(super) fn less(self, ratio: f64) -> String {
-        match (self, ratio.recip() >= TIMES) {
-            (Predicate::Verb(_), true) => format!("{} times as slow as", times(ratio.recip())),
+        match (self, self.is_less_in_times(ratio)) {
+            (_, true) => format!("{} times as slow as", times(ratio.recip())),
             (Predicate::Verb(_), false) => format!("{} % slower than", per_cent(1.0 - ratio)),
-            (Predicate::Keep(_), _) => format!("a rate {} % lower than", super::sentences::less(ratio)),
+            (Predicate::Keep(_), false) => format!("a rate {} % lower than", super::sentences::less(ratio)),
         }
+    }
+
+    /// Whether [`Predicate::less`] says how many times.
+    pub(super) fn is_less_in_times(self, ratio: f64) -> bool {
+        matches!(self, Predicate::Verb(_)) && ratio.recip() >= TIMES
     }
 
     /// The one that does a little more: `lmdb is 1.5 % faster`.

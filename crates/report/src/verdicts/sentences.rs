@@ -96,8 +96,8 @@ pub(crate) fn sentence_of_change(
     comparison: &Comparison,
 ) -> String {
     let ratio = comparison.ratio.unwrap_or(1.0);
-    let (said, bracket) = match (comparison.figure, comparison.verdict, predicate) {
-        (VerdictFigure::CpuTime, Verdict::Faster | Verdict::Slower, _) => {
+    let (said, bracket) = match (comparison.figure, comparison.verdict) {
+        (VerdictFigure::CpuTime, Verdict::Faster | Verdict::Slower) => {
             let of_cost = comparison.reversed();
             let said = match ratio.recip() >= TIMES {
                 true => dearer((after, before), &of_cost),
@@ -105,10 +105,9 @@ pub(crate) fn sentence_of_change(
             };
             (said, String::new())
         }
-        (VerdictFigure::Throughput, Verdict::Slower, _) => {
+        (VerdictFigure::Throughput, Verdict::Slower) => {
             let said = format!("{after} {} {} {before}", predicate.of_one(), predicate.less(ratio));
-            let is_in_times = matches!(predicate, Predicate::Verb(_)) && ratio.recip() >= TIMES;
-            let bracket = match is_in_times {
+            let bracket = match predicate.is_less_in_times(ratio) {
                 true => bracket(&comparison.reversed(), ratio.recip()),
                 false => bracket(comparison, ratio),
             };

@@ -325,7 +325,7 @@ impl<'a> Watching<'a> {
         }
         if state > self.state.0 {
             if self.state.0 <= WorkerState::Measuring && state > WorkerState::Measuring {
-                if let Some(Ok(profiler)) = &self.profiler {
+                if let Some(Ok(profiler)) = &mut self.profiler {
                     profiler.stop();
                 }
                 self.note_dirty_at_end();
