@@ -87,6 +87,8 @@ static const kvdyno_option options[BDB_OPTION_COUNT] = {
              "1", 1, 1024,
              "Number of tables among which records are divided by a hash of their key (DB->set_partition); from 2 on "
              "there are no scans, for each table has an order of its own.")},
+    [BDB_DB_CONFIG] = {"db_config", WORDS("Any other settings of the environment in Berkeley DB's own words, lines of "
+                                          "DB_CONFIG with ; between them, such as mutex_set_tas_spins 100.")},
 };
 
 static const kvdyno_preset presets[] = {

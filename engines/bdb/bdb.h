@@ -5,6 +5,7 @@
  *   bdb.c          the engine as kvdyno sees it: options, capabilities, the table of functions
  *   library.c      finding and checking libdb
  *   settings.c     from kvdyno's settings to an environment's
+ *   db_config.c    settings in Berkeley DB's own words
  *   table.c        page size, order and partitions of the table
  *   environment.c  open and close; the background threads; errors
  *   session.c      reads, writes, batches, transactions
@@ -42,6 +43,7 @@ enum {
     BDB_LOG_DSYNC,
     BDB_COMPARATOR,
     BDB_PARTITIONS,
+    BDB_DB_CONFIG,
     BDB_OPTION_COUNT
 };
 
@@ -92,6 +94,13 @@ int bdb_make_environment(const bdb_library *library, engine_message *message, DB
 int bdb_set_all(DB_ENV *env, const kvdyno_config *config, const bdb_plan *plan);
 int bdb_set_table(DB *db, const kvdyno_config *config);
 void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context);
+/* Settings in Berkeley DB's own words, which it reads from the file DB_CONFIG when it opens an environment. */
+bool bdb_has_db_config(const kvdyno_config *config);
+bool bdb_refuses_db_config(const kvdyno_config *config, kvdyno_text *error);
+/* Writes the file into a folder, or removes it if there are none. An errno of the system. */
+int bdb_write_db_config(const kvdyno_config *config, const char *folder);
+/* Lets Berkeley DB read it, for an environment in a temporary folder. */
+int bdb_try_db_config(const kvdyno_config *config, const bdb_library *library, engine_message *message);
 bdb_order bdb_order_of(const kvdyno_config *config);
 bool bdb_is_partitioned(const kvdyno_config *config);
 

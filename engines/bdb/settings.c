@@ -94,7 +94,7 @@ static bool refuses_log(const kvdyno_config *config, kvdyno_text *error)
 kvdyno_status bdb_make_plan(const kvdyno_config *config, bdb_plan *plan, kvdyno_text *error)
 {
     memset(plan, 0, sizeof *plan);
-    if (refuses_durability(config, error) || refuses_log(config, error))
+    if (refuses_durability(config, error) || refuses_log(config, error) || bdb_refuses_db_config(config, error))
         return KVDYNO_UNSUPPORTED;
     if (config->compression != KVDYNO_COMPRESSION_NONE) {
         say(error, "compression: this adapter offers none; Berkeley DB only compresses common prefixes of keys");
@@ -288,6 +288,7 @@ static void say_options(const kvdyno_config *config, const bdb_plan *plan, kvdyn
     emitf(emit, context, "options", "set_lk_max_lockers", "%u", plan->lockers);
     emitf(emit, context, "options", "set_lk_max_locks, set_lk_max_objects", "%u", plan->locks);
     emitf(emit, context, "options", "set_tx_max", "%u", plan->transactions);
+    emit(context, "options", "DB_CONFIG", bdb_has_db_config(config) ? config->options[BDB_DB_CONFIG].text : "none");
     if (partitions)
         emitf(emit, context, "options", "set_lk_partitions", "%lld", partitions);
     else
@@ -310,6 +311,18 @@ static int try_settings(DB_ENV *env, const bdb_library *library, const kvdyno_co
     return code ? code : closed;
 }
 
+/* What Berkeley DB says of them stays as it is, for it names the line. */
+static kvdyno_status try_own_words(const bdb_library *library, const kvdyno_config *config, kvdyno_text *error)
+{
+    engine_message message;
+    engine_message_init(&message);
+    int code = bdb_try_db_config(config, library, &message);
+    if (code == 0)
+        return KVDYNO_OK;
+    bdb_explain_with(library, &message, "db_config", code, error);
+    return KVDYNO_UNSUPPORTED;
+}
+
 kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, void *context, kvdyno_text *error)
 {
     bdb_plan plan;
@@ -321,6 +334,11 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
         status = bdb_library_open(config->library, &library, error);
     if (status != KVDYNO_OK)
         return status;
+    status = try_own_words(&library, config, error);
+    if (status != KVDYNO_OK) {
+        bdb_library_close(&library);
+        return status;
+    }
     engine_message_init(&message);
     int code = bdb_make_environment(&library, &message, &env);
     if (code == 0)

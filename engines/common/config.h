@@ -24,6 +24,8 @@
 /* A size that shapes the files or levels of a database, and goes with that of the database. */
 #define SCALED_SIZE(given, least, most, text) SIZE(given, least, most, text), .flags = KVDYNO_OPTION_SCALES
 #define REAL(given, text) .type = KVDYNO_OPTION_REAL, .default_value = given, .help = text
+/* Words of the engine's own, none by default. */
+#define WORDS(text) .type = KVDYNO_OPTION_TEXT, .default_value = "", .help = text
 #define CHOICE(given, all, text) .type = KVDYNO_OPTION_CHOICE, .default_value = given, .choices = all, .help = text
 
 static inline int64_t option_integer(const kvdyno_config *config, int option)

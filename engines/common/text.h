@@ -45,7 +45,7 @@ static inline void emit_value(const kvdyno_option *option, kvdyno_value value, c
     else if (option->type == KVDYNO_OPTION_REAL)
         emitf(emit, context, "options", name, "%g", value.real);
     else if (option->type == KVDYNO_OPTION_CHOICE || option->type == KVDYNO_OPTION_TEXT)
-        emit(context, "options", name, value.text);
+        emit(context, "options", name, value.text[0] ? value.text : "none");
     else
         emitf(emit, context, "options", name, "%" PRId64, value.integer);
 }

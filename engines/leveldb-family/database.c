@@ -4,8 +4,9 @@
  */
 #include "family.h"
 
-void engine_configure(kvdyno_database *database, const kvdyno_config *config)
+kvdyno_status engine_configure(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
+    (void)error;
     enum { NO_COMPRESSION, SNAPPY_COMPRESSION };
     const library_api *api = &database->api;
     const kvdyno_value *option = config->options;
@@ -24,6 +25,7 @@ void engine_configure(kvdyno_database *database, const kvdyno_config *config)
     }
     if (member.set)
         member.set(api, made, option);
+    return KVDYNO_OK;
 }
 
 bool engine_forbids(const kvdyno_config *config, kvdyno_text *error)
@@ -31,8 +33,9 @@ bool engine_forbids(const kvdyno_config *config, kvdyno_text *error)
     return member.forbids && member.forbids(config, error);
 }
 
-void engine_opened(kvdyno_database *database)
+void engine_opened(kvdyno_database *database, const kvdyno_config *config)
 {
+    (void)config;
     if (member.opened)
         member.opened();
     for (size_t i = 0; i < member.counter_count; i++)

@@ -47,7 +47,7 @@ static kvdyno_status start_syncer(kvdyno_database *database, const kvdyno_config
 
 /* ---- opening and closing ---- */
 
-static void make_parts(kvdyno_database *database, const kvdyno_config *config)
+static kvdyno_status make_parts(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
     const library_api *api = &database->api;
     database->durability = config->durability;
@@ -64,7 +64,7 @@ static void make_parts(kvdyno_database *database, const kvdyno_config *config)
     api->options_set_create_if_missing(database->options, config->create != 0);
     api->options_set_error_if_exists(database->options, config->create != 0);
     api->options_set_write_buffer_size(database->options, config->write_buffer_bytes);
-    engine_configure(database, config);
+    return engine_configure(database, config, error);
 }
 
 static kvdyno_status database_start(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
@@ -74,12 +74,14 @@ static kvdyno_status database_start(kvdyno_database *database, const kvdyno_conf
         return status;
     if (engine_forbids(config, error))
         return KVDYNO_ERROR;
+    status = make_parts(database, config, error);
+    if (status != KVDYNO_OK)
+        return status;
     char *problem = NULL;
-    make_parts(database, config);
     database->db = database->api.open(database->options, config->path, &problem);
     if (problem)
         return family_explain(&database->api, "cannot open", problem, error);
-    engine_opened(database);
+    engine_opened(database, config);
     return start_syncer(database, config, error);
 }
 

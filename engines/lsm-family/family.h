@@ -41,11 +41,11 @@ struct kvdyno_session {
 
 /* Loads the library, and whether `config` can be honoured, by the engine and by this library. */
 kvdyno_status engine_prepare(const kvdyno_config *config, library_api *api, kvdyno_text *error);
-/* Sets what the engine has besides, in `database->options` and elsewhere. */
-void engine_configure(kvdyno_database *database, const kvdyno_config *config);
+/* Sets what the engine has besides, in `database->options` and elsewhere; all of it is there even if some is refused. */
+kvdyno_status engine_configure(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error);
 /* Why the database cannot be opened, before the library tries. */
 bool engine_forbids(const kvdyno_config *config, kvdyno_text *error);
-void engine_opened(kvdyno_database *database);
+void engine_opened(kvdyno_database *database, const kvdyno_config *config);
 /* Puts on the storage at close what was acknowledged. */
 kvdyno_status engine_persist(kvdyno_database *database, kvdyno_text *error);
 /* After a call that cannot say that it failed. */

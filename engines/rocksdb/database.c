@@ -13,9 +13,11 @@ static void set_compression(kvdyno_database *database, uint32_t compression)
     database->api.options_set_compression(database->options, codes[compression]);
     if (database->api.options_set_bottommost_compression) /* else it is like the rest */
         database->api.options_set_bottommost_compression(database->options, codes[compression]);
+    if (database->api.options_set_blob_compression_type)
+        database->api.options_set_blob_compression_type(database->options, codes[compression]);
 }
 
-void engine_configure(kvdyno_database *database, const kvdyno_config *config)
+kvdyno_status engine_configure(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error)
 {
     const library_api *api = &database->api;
     lsm_options *to = database->options;
@@ -33,6 +35,7 @@ void engine_configure(kvdyno_database *database, const kvdyno_config *config)
     rdb_set_memtable(api, to, config);
     rdb_set_tables(database, config);
     set_compression(database, config->compression);
+    return rdb_set_own_options(database, config, error);
 }
 
 bool engine_forbids(const kvdyno_config *config, kvdyno_text *error)
@@ -41,14 +44,15 @@ bool engine_forbids(const kvdyno_config *config, kvdyno_text *error)
     return false;
 }
 
-void engine_opened(kvdyno_database *database)
+void engine_opened(kvdyno_database *database, const kvdyno_config *config)
 {
-    (void)database;
+    rdb_keep_own_options(database, config);
 }
 
 void engine_closed(kvdyno_database *database)
 {
     database->api.flushoptions_destroy(database->flush);
+    free(database->own_options);
 }
 
 kvdyno_status adapter_flush(kvdyno_database *database, kvdyno_text *error)
@@ -146,6 +150,7 @@ kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, vo
     if (lines)
         emit_tickers(lines, emit, context);
     database->api.free(lines);
+    rdb_say_own_options(database, emit, context);
     return KVDYNO_OK;
 }
 

@@ -46,6 +46,7 @@ enum {
     MAX_BACKGROUND_COMPACTIONS,
     MAX_BACKGROUND_FLUSHES,
     OBSOLETE_FILES_PERIOD,
+    OWN_OPTIONS,
     OPTION_COUNT
 };
 
@@ -103,6 +104,8 @@ typedef struct rocksdb_table_options_t rocksdb_table_options_t; /* block-based *
     X(void, options_set_bottommost_compression, (lsm_options *, int))                                                  \
     X(void, readoptions_set_iterate_lower_bound, (lsm_readoptions *, const char *, size_t))                            \
     X(void, readoptions_set_iterate_upper_bound, (lsm_readoptions *, const char *, size_t))                            \
+    X(void, get_options_from_string, (const lsm_options *, const char *, lsm_options *, char **))                       \
+    X(void, options_set_blob_compression_type, (lsm_options *, int))                                                   \
     X(void, writebatch_delete_range, (lsm_batch *, const char *, size_t, const char *, size_t))
 /* clang-format on */
 
@@ -122,10 +125,12 @@ typedef struct capped_prefix {
     char name[48]; /* kept in table files: that one is opened with another prefix shows by it */
 } capped_prefix;
 
-/* `plain`: tables without cursors. */
+/* `plain`: tables without cursors. `own_options`: what RocksDB says that the options in its own words came to, a line
+ * each; NULL if there are none. */
 #define DATABASE_MEMBERS                                                                                               \
     rocksdb_flushoptions_t *flush;                                                                                     \
     bool mmap_writes, statistics, plain;                                                                               \
+    char *own_options;                                                                                                 \
     capped_prefix prefix
 
 /* The arrays of rocksdb_multi_get; `count`: values that the last one handed out. */
@@ -164,6 +169,13 @@ bool rdb_library_can(const library_api *api, const kvdyno_config *config, kvdyno
 /* The C function that alone sets an option, or NULL; and the calls of all there are. */
 const char *rdb_setter_name(int option);
 void rdb_set_options(const library_api *api, lsm_options *to, const kvdyno_config *config);
+
+/* own_options.c: options in RocksDB's own words. */
+bool rdb_takes_own_options(const library_api *api, const kvdyno_config *config, kvdyno_text *error);
+kvdyno_status rdb_set_own_options(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error);
+/* Keeps what they came to, by the file that RocksDB wrote when it opened the database. */
+void rdb_keep_own_options(kvdyno_database *database, const kvdyno_config *config);
+void rdb_say_own_options(const kvdyno_database *database, kvdyno_emit emit, void *context);
 
 /* prefix.c: the keys' prefix, and the memtables and tables that are built round it. */
 size_t rdb_prefix_size(const kvdyno_config *config); /* SIZE_MAX: the whole key */

@@ -29,7 +29,8 @@ kvdyno_status engine_prepare(const kvdyno_config *config, library_api *api, kvdy
         return KVDYNO_UNSUPPORTED;
     if (!rdb_load(config->library, api, &library, error))
         return KVDYNO_NO_LIBRARY;
-    return rdb_library_can(api, config, error) ? KVDYNO_OK : KVDYNO_UNSUPPORTED;
+    bool can = rdb_library_can(api, config, error) && rdb_takes_own_options(api, config, error);
+    return can ? KVDYNO_OK : KVDYNO_UNSUPPORTED;
 }
 
 /* ---- the version: the C API has no function for it, so there are three other ways ---- */

@@ -96,6 +96,8 @@ const kvdyno_option rdb_options[OPTION_COUNT] = {
     [OBSOLETE_FILES_PERIOD] = {"delete_obsolete_files_period_micros",
                                INTEGER("21600000000", 1, INT64_C(1) << 50,
                                        "Microseconds between two searches for files no longer needed.")},
+    [OWN_OPTIONS] = {"options", WORDS("Any other options in RocksDB's own words (GetOptionsFromString), such as "
+                                      "enable_blob_files=true;min_blob_size=1024.")},
 };
 
 /* The settings of RocksDB's own page on workloads in memory, beside the table format. */

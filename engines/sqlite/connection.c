@@ -86,7 +86,7 @@ static int set_pragmas(const kvdyno_database *database, sqlite3 *db)
                           plan->wal_autocheckpoint);
     if (code == SQLITE_OK && plan->secure_delete)
         code = sqlite_run(api, db, "PRAGMA secure_delete=%s", plan->secure_delete);
-    return code;
+    return code == SQLITE_OK ? sqlite_set_pragmas(api, db, plan->pragmas) : code;
 }
 
 int sqlite_connect(kvdyno_database *database, int flags, sqlite3 **db)

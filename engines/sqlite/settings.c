@@ -114,6 +114,12 @@ kvdyno_status sqlite_make_plan(const kvdyno_config *config, const sqlite_api *ap
     plan->synchronous = synchronous(config->durability, plan);
     plan->sync_ms = config->durability == KVDYNO_DURABILITY_PERIODIC ? config->sync_period_ms : 0;
     plan_cache(config, plan);
+    if (snprintf(plan->pragmas, sizeof plan->pragmas, "%s", text(config, PRAGMAS)) >= (int)sizeof plan->pragmas) {
+        say(error, "pragmas: longer than %zu bytes", sizeof plan->pragmas - 1);
+        return KVDYNO_UNSUPPORTED;
+    }
+    if (!sqlite_takes_pragmas(api, plan->pragmas, error))
+        return KVDYNO_UNSUPPORTED;
     return acceptable(config, api, plan, error) ? KVDYNO_OK : KVDYNO_UNSUPPORTED;
 }
 
@@ -233,6 +239,7 @@ static void say_options(const sqlite_api *api, const sqlite_plan *plan, kvdyno_e
              "SQLite's own handler, which sleeps 1 ms, then longer, up to 100 ms; for 24 days");
     emit(context, "options", "secure_delete", secure_delete(api, plan));
     emit(context, "options", "SQLITE_CONFIG_MEMSTATUS", plan->count_memory ? "1" : "0");
+    emit(context, "options", "pragmas", plan->pragmas[0] ? plan->pragmas : "no others");
     emit(context, "options", "SQLITE_OPEN_NOMUTEX", "a connection for each session");
 }
 

@@ -70,6 +70,7 @@ static const kvdyno_option options[OPTION_COUNT] = {
          BOOL("true",
               "SQLITE_CONFIG_MEMSTATUS: count allocations, under a lock that all threads share; false lets readers "
               "scale better.")},
+    [PRAGMAS] = {"pragmas", WORDS("Any other pragmas, of each connection, such as temp_store=memory;cache_spill=off.")},
 };
 
 static const kvdyno_preset presets[] = {

@@ -39,6 +39,7 @@ enum {
     BUSY_SLEEP_US,
     SECURE_DELETE,
     COUNT_MEMORY,
+    PRAGMAS,
     OPTION_COUNT
 };
 
@@ -59,6 +60,7 @@ typedef struct sqlite_plan {
     const char *secure_delete; /* of the pragma, or NULL: as the library was built */
     bool count_memory;
     uint32_t sync_ms; /* how often the log is synced in the background, or 0 */
+    char pragmas[1024]; /* of the user's, "name=value;name=value" */
 } sqlite_plan;
 
 /* Refuses what cannot be honoured. The texts of `plan` are static. */
@@ -86,6 +88,12 @@ struct kvdyno_database {
 void sqlite_count_cache(kvdyno_database *database, sqlite3 *db);
 
 /* ---- connections ---- */
+
+/* pragmas.c: pragmas of the user's. */
+bool sqlite_takes_pragmas(const sqlite_api *api, const char *pragmas, kvdyno_text *error);
+int sqlite_set_pragmas(const sqlite_api *api, sqlite3 *db, const char *pragmas);
+/* Their values as the connection has them. */
+int sqlite_say_pragmas(const sqlite_api *api, sqlite3 *db, const char *pragmas, kvdyno_emit emit, void *context);
 
 /* Opens one with all its pragmas. On failure `*db` may be there all the same, to say why, and to be closed. */
 int sqlite_connect(kvdyno_database *database, int flags, sqlite3 **db);

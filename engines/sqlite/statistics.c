@@ -86,6 +86,8 @@ kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, vo
     int code = say_pragma(database, "page_count", emit, context);
     if (code == SQLITE_OK)
         code = say_pragma(database, "freelist_count", emit, context);
+    if (code == SQLITE_OK)
+        code = sqlite_say_pragmas(&database->api, database->keeper, database->plan.pragmas, emit, context);
     pthread_mutex_unlock(&database->keeper_lock);
     return code == SQLITE_OK ? KVDYNO_OK : KVDYNO_ERROR;
 }

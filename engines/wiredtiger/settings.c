@@ -2,6 +2,7 @@
  *
  * From kvdyno's settings to WiredTiger's configuration strings, and saying what they came to.
  */
+#include "words.h"
 #include "wt.h"
 
 #define CACHE_LEAST (uint64_t)MIB
@@ -86,9 +87,60 @@ static const char *log_sync(uint32_t durability)
     return "transaction_sync=(enabled=true,method=none)";
 }
 
+#define OF_THE_ADAPTER "the adapter, which relies on it,"
+
+static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
+{
+    static const taken_word of_open[] = {
+        {"cache_size", "the lab's cache"},
+        {"shared_cache", "the lab's cache"},
+        {"block_cache", "the lab's cache"},
+        {"log", "the lab's durability"},
+        {"transaction_sync", "the lab's durability"},
+        {"in_memory", "the lab's durability"},
+        {"checkpoint", "option checkpoint_seconds"},
+        {"eviction", "option eviction_threads_max"},
+        {"lsm_manager", "option lsm_merge_threads"},
+        {"mmap", "option mmap"},
+        {"mmap_all", "option mmap"},
+        {"direct_io", "option direct_io"},
+        {"statistics", "option statistics"},
+        {"create", OF_THE_ADAPTER},
+        {"exclusive", OF_THE_ADAPTER},
+        {"readonly", OF_THE_ADAPTER},
+        {"extensions", OF_THE_ADAPTER},
+        {"session_max", OF_THE_ADAPTER},
+        {"config_base", OF_THE_ADAPTER},
+        {"use_environment", OF_THE_ADAPTER},
+        {NULL, NULL},
+    };
+    static const taken_word of_create[] = {
+        {"block_compressor", "the lab's compression"},
+        {"log", "the lab's durability"},
+        {"type", "option type"},
+        {"lsm", "option lsm_bloom, and the lab's write_buffer,"},
+        {"leaf_page_max", "option leaf_page_max"},
+        {"internal_page_max", "option internal_page_max"},
+        {"prefix_compression", "option prefix_compression"},
+        {"key_format", OF_THE_ADAPTER},
+        {"value_format", OF_THE_ADAPTER},
+        {"checksum", OF_THE_ADAPTER},
+        {"collator", OF_THE_ADAPTER},
+        {"columns", OF_THE_ADAPTER},
+        {"colgroups", OF_THE_ADAPTER},
+        {"exclusive", OF_THE_ADAPTER},
+        {"source", OF_THE_ADAPTER},
+        {"import", OF_THE_ADAPTER},
+        {NULL, NULL},
+    };
+    const own_words open = {"open_config", config->options[WT_OPTION_OPEN_CONFIG].text, ","};
+    const own_words create = {"create_config", config->options[WT_OPTION_CREATE_CONFIG].text, ","};
+    return refuses_words(&open, of_open, error) || refuses_words(&create, of_create, error);
+}
+
 static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
 {
-    if (refuses_durability(config, error))
+    if (refuses_durability(config, error) || refuses_own(config, error))
         return KVDYNO_UNSUPPORTED;
     if (config->compression >= 32 || !(WT_COMPRESSIONS >> config->compression & 1))
         say(error, "compression: " WT_NO_COMPRESSOR);
@@ -116,7 +168,7 @@ static int write_connection(const kvdyno_config *config, wt_plan *plan)
         "%suse_environment=false,config_base=false,cache_size=%" PRIu64 ",session_max=%" PRIu64
         ",log=(enabled=%s,file_max=%" PRId64 ",prealloc=%s),%s,checkpoint=(wait=%" PRId64
         "),eviction=(threads_max=%" PRId64 "),lsm_manager=(worker_thread_max=%" PRId64
-        "),mmap=%s,statistics=(%s)%s%s%s%s",
+        "),mmap=%s,statistics=(%s)%s%s%s%s,%s",
         config->create ? "create=true," : "", config->cache_bytes,
         (uint64_t)SESSIONS_INSIDE + (uint64_t)SESSIONS_EACH * config->sessions, plan->logged ? "true" : "false",
         option_integer(config, WT_OPTION_LOG_FILE_MAX), truth(config, WT_OPTION_LOG_PREALLOC),
@@ -124,7 +176,8 @@ static int write_connection(const kvdyno_config *config, wt_plan *plan)
         option_integer(config, WT_OPTION_EVICTION_THREADS_MAX), option_integer(config, WT_OPTION_LSM_MERGE_THREADS),
         truth(config, WT_OPTION_MMAP), config->options[WT_OPTION_STATISTICS].text,
         option_integer(config, WT_OPTION_DIRECT_IO) ? ",direct_io=[data]" : "", plan->extension ? ",extensions=[" : "",
-        plan->extension ? plan->extension : "", plan->extension ? "]" : "");
+        plan->extension ? plan->extension : "", plan->extension ? "]" : "",
+        config->options[WT_OPTION_OPEN_CONFIG].text);
 }
 
 static int write_table(const kvdyno_config *config, wt_plan *plan)
@@ -135,10 +188,10 @@ static int write_table(const kvdyno_config *config, wt_plan *plan)
                  truth(config, WT_OPTION_LSM_BLOOM));
     return snprintf(plan->table, sizeof plan->table,
                     "type=%s,key_format=u,value_format=u,leaf_page_max=%" PRId64 ",internal_page_max=%" PRId64
-                    ",prefix_compression=%s,block_compressor=%s%s",
+                    ",prefix_compression=%s,block_compressor=%s%s,%s",
                     config->options[WT_OPTION_TYPE].text, option_integer(config, WT_OPTION_LEAF_PAGE_MAX),
                     option_integer(config, WT_OPTION_INTERNAL_PAGE_MAX), truth(config, WT_OPTION_PREFIX_COMPRESSION),
-                    compressor_name(config), lsm);
+                    compressor_name(config), lsm, config->options[WT_OPTION_CREATE_CONFIG].text);
 }
 
 kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *library, wt_plan *plan, kvdyno_text *error)
@@ -152,6 +205,7 @@ kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *librar
     plan->statistics = strcmp(config->options[WT_OPTION_STATISTICS].text, "none") != 0;
     plan->chunk_size = chunk_size(config);
     plan->extension = compressor_extension(config, library);
+    plan->own = config->options[WT_OPTION_CREATE_CONFIG].text[0];
     bool fits = write_connection(config, plan) < (int)sizeof plan->connection;
     fits = write_table(config, plan) < (int)sizeof plan->table && fits;
     if (fits)

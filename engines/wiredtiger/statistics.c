@@ -116,12 +116,33 @@ static int say_all(kvdyno_database *database, kvdyno_emit emit, void *context)
     return code ? code : closed;
 }
 
+/* The settings with which WiredTiger keeps the table. */
+static int say_metadata(kvdyno_database *database, kvdyno_emit emit, void *context)
+{
+    WT_SESSION *session = database->chore_session;
+    const char *name = database->plan.lsm ? "lsm:data" : "file:data.wt", *settings;
+    WT_CURSOR *metadata;
+    int code = session->open_cursor(session, "metadata:", NULL, NULL, &metadata);
+    if (code != 0)
+        return code;
+    metadata->set_key(metadata, name);
+    code = metadata->search(metadata);
+    if (code == 0)
+        code = metadata->get_value(metadata, &settings);
+    if (code == 0)
+        emit(context, "metadata", name, settings);
+    int closed = metadata->close(metadata);
+    return code ? code : closed;
+}
+
 kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, void *context)
 {
-    if (!database->plan.statistics)
+    if (!database->plan.statistics && !database->plan.own)
         return KVDYNO_UNSUPPORTED;
     pthread_mutex_lock(&database->chores);
-    int code = say_all(database, emit, context);
+    int code = database->plan.statistics ? say_all(database, emit, context) : 0;
+    if (code == 0 && database->plan.own)
+        code = say_metadata(database, emit, context);
     pthread_mutex_unlock(&database->chores);
     return code ? KVDYNO_ERROR : KVDYNO_OK;
 }

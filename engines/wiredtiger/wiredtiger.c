@@ -57,6 +57,11 @@ static const kvdyno_option options[WT_OPTION_COUNT] = {
              "fast", "fast|none",
              "What WiredTiger counts of itself; with none there are no statistics, and nothing tells when an LSM tree "
              "has come to rest.")},
+    [WT_OPTION_OPEN_CONFIG] = {"open_config", WORDS("Any other settings of wiredtiger_open in WiredTiger's own words, "
+                                                    "such as eviction_dirty_target=10.")},
+    [WT_OPTION_CREATE_CONFIG] =
+        {"create_config",
+         WORDS("Any other settings of WT_SESSION::create in WiredTiger's own words, such as os_cache_max=64MB.")},
 };
 
 static const kvdyno_preset presets[] = {

@@ -68,6 +68,8 @@ enum {
     WT_OPTION_MMAP,
     WT_OPTION_DIRECT_IO,
     WT_OPTION_STATISTICS,
+    WT_OPTION_OPEN_CONFIG,
+    WT_OPTION_CREATE_CONFIG,
     WT_OPTION_COUNT
 };
 
@@ -80,8 +82,9 @@ typedef struct wt_plan {
     bool statistics;
     uint64_t chunk_size;   /* of the LSM tree */
     const char *extension; /* the compressor's library, or NULL */
-    char connection[1024]; /* for wiredtiger_open */
-    char table[512];       /* for WT_SESSION::create */
+    char connection[8192]; /* for wiredtiger_open */
+    char table[8192];      /* for WT_SESSION::create */
+    bool own;              /* with words that the user gave */
 } wt_plan;
 
 kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *library, wt_plan *plan, kvdyno_text *error);

@@ -101,7 +101,7 @@ typedef void (*kvdyno_emit)(void *context, const char *topic, const char *name, 
 #define KVDYNO_OPTION_INTEGER 1u /* integer, between minimum and maximum */
 #define KVDYNO_OPTION_SIZE 2u    /* integer: bytes, between minimum and maximum; spelled 64MiB and the like */
 #define KVDYNO_OPTION_REAL 3u    /* real */
-#define KVDYNO_OPTION_TEXT 4u    /* text */
+#define KVDYNO_OPTION_TEXT 4u    /* text: settings in the engine's own words */
 #define KVDYNO_OPTION_CHOICE 5u  /* text: one of `choices` */
 
 /* Flags of an option. */
@@ -293,7 +293,8 @@ typedef struct kvdyno_engine {
     uint64_t max_key_size;   /* bytes; 0: no limit of its own */
     uint64_t max_value_size; /* bytes; 0: no limit of its own */
     /* Each choice of an option and either truth value works, or is refused by `settings` with a reason; each preset
-     * works. */
+     * works. A TEXT with a word that the engine does not know is refused by `settings`, with a reason that names the
+     * option. */
     const kvdyno_option *options;
     size_t option_count;
     size_t option_size; /* sizeof(kvdyno_option) in the adapter */

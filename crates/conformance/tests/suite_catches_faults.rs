@@ -57,6 +57,7 @@ const CAUGHT: &[(&str, u32, &[&str])] = &[
     ("error-without-text", 1, &["write-refused"]),
     ("close-as-ok", 1, &["close-refused"]),
     ("counters-back", 1, &["counters"]),
+    ("unread-words", 1, &["own-words"]),
     ("undone-delete", 7, &["delete-range", "delete-range-model"]),
     ("long-range", 7, &["delete-range", "delete-range-model"]),
     ("half-range", 1, &["delete-range-seen-whole"]),

@@ -32,6 +32,7 @@ mod lost_pipe;
 mod memory_limit;
 mod new_adapter;
 mod numa_guest;
+mod own_words;
 mod ownership;
 mod processes;
 mod profile;

@@ -181,6 +181,20 @@ fn memory_and_device_over_time_are_those_of_the_trial() {
     }
 }
 
+/// They are read once a point, so that the points have no more than the whole window.
+#[test]
+fn counters_of_an_engine_are_seen_over_time() {
+    let synthetic = Lab::new().compare(["synthetic"]).with("records", 20_000).workload("overwrite").milliseconds(2500);
+    let ran = synthetic.option("synthetic.write_amplification=1").arguments(["--design", "turns"]).run();
+    for result in ran.is_clean().results().iter().filter(|result| result.trial.phase == Phase::Run) {
+        let points = ran.lab.folder().resources(&result.trial).unwrap();
+        let counted: Vec<u64> = points.iter().filter_map(|point| point.flushed_bytes).collect();
+        let whole = result.window.as_ref().and_then(|window| window.counters.as_ref()?.flushed_bytes).unwrap();
+        assert!(!counted.is_empty() && counted.iter().sum::<u64>() <= whole, "{counted:?} of {whole}");
+        assert!(points.iter().all(|point| point.compacted_bytes.is_none() && point.stalled_s.is_none()), "{points:?}");
+    }
+}
+
 fn sha256(path: &Path) -> String {
     let output = Command::new("sha256sum").arg(path).output().unwrap();
     String::from_utf8(output.stdout).unwrap().split_whitespace().next().unwrap().to_owned()

@@ -1,9 +1,9 @@
-//! The memory and the device of a trial over time.
+//! The memory, the device and the engine's counters of a trial over time.
 
 use serde::{Deserialize, Serialize};
 
-/// The memory and the device of a trial at one point of its time series: a row of `resources.csv`. Figures that the
-/// system does not report are absent, and empty fields in the file.
+/// The memory, the device and the engine's counters of a trial at one point of its time series: a row of
+/// `resources.csv`. Figures that nobody reports are absent, and empty fields in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResourcePoint {
     /// End of the point, seconds into the measured window, as in `series.csv`.
@@ -18,6 +18,16 @@ pub struct ResourcePoint {
     pub device_read_bytes: Option<u64>,
     /// Bytes that were written to it.
     pub device_write_bytes: Option<u64>,
+    /// Bytes of new data that the engine wrote from its memory to the database's files within the point, by its own
+    /// count. Its counters are read at intervals as long as a point. Absent of an engine without them, and in slices.
+    #[serde(default)]
+    pub flushed_bytes: Option<u64>,
+    /// Bytes that it wrote anew to bring data that was in files into another form.
+    #[serde(default)]
+    pub compacted_bytes: Option<u64>,
+    /// Seconds that it held writers back, all together.
+    #[serde(default)]
+    pub stalled_s: Option<f64>,
 }
 
 impl ResourcePoint {
@@ -35,7 +45,8 @@ impl ResourcePoint {
     /// Checks that its times can be drawn: the format can also spell what is no number.
     fn check(&self, row: usize) -> Result<(), String> {
         let wrong = |(_, seconds): &(&str, f64)| !(seconds.is_finite() && *seconds >= 0.0);
-        match [("end_s", self.end_s), ("seconds", self.seconds)].into_iter().find(wrong) {
+        let times = [("end_s", Some(self.end_s)), ("seconds", Some(self.seconds)), ("stalled_s", self.stalled_s)];
+        match times.into_iter().filter_map(|(column, time)| Some((column, time?))).find(wrong) {
             None => Ok(()),
             Some((column, value)) => {
                 Err(format!("row {row}: {column} is {value}; it must be a number of seconds, 0 or more"))
@@ -54,7 +65,16 @@ impl ResourcePoint {
         writer.into_inner().map_err(|error| error.to_string())
     }
 
-    const COLUMNS: [&str; 5] = ["end_s", "seconds", "resident_kib", "device_read_bytes", "device_write_bytes"];
+    const COLUMNS: [&str; 8] = [
+        "end_s",
+        "seconds",
+        "resident_kib",
+        "device_read_bytes",
+        "device_write_bytes",
+        "flushed_bytes",
+        "compacted_bytes",
+        "stalled_s",
+    ];
 }
 
 #[cfg(test)]
@@ -71,24 +91,31 @@ mod tests {
             resident_kib: Some(1 << 40),
             device_read_bytes: Some(0),
             device_write_bytes: Some(u64::MAX),
+            flushed_bytes: Some(7),
+            compacted_bytes: Some(0),
+            stalled_s: Some(0.25),
         };
         let points = [whole, ResourcePoint { end_s: 0.4, ..ResourcePoint::default() }];
         let file = ResourcePoint::write_all(&points).unwrap();
-        assert_eq!(String::from_utf8_lossy(&file).lines().nth(2), Some("0.4,0.0,,,"));
+        assert_eq!(String::from_utf8_lossy(&file).lines().nth(2), Some("0.4,0.0,,,,,,"));
         assert_eq!(ResourcePoint::read_all(&file).unwrap(), points);
         assert_eq!(ResourcePoint::read_all(&ResourcePoint::write_all(&[]).unwrap()).unwrap(), []);
         assert!(ResourcePoint::read_all(b"end_s,seconds\n1,x\n").is_err());
+        // Of a version that had no counters of engines.
+        let older = b"end_s,seconds,resident_kib,device_read_bytes,device_write_bytes\n1,1,9,,\n";
+        assert_eq!(ResourcePoint::read_all(older).unwrap()[0].flushed_bytes, None);
     }
 
     #[test]
     fn times_that_cannot_be_drawn_are_refused() {
-        let read = |row: &str| ResourcePoint::read_all(format!("{}\n0,0,,,\n{row}\n", HEAD).as_bytes()).unwrap_err();
-        assert_eq!(read("inf,1,,,"), "row 2: end_s is inf; it must be a number of seconds, 0 or more");
-        assert!(read("1,NaN,,,").starts_with("row 2: seconds is NaN; "));
-        assert!(read("1,-0.5,,,").starts_with("row 2: seconds is -0.5; "));
+        let read = |row: &str| ResourcePoint::read_all(format!("{}\n0,0,,,,,,\n{row}\n", HEAD).as_bytes()).unwrap_err();
+        assert_eq!(read("inf,1,,,,,,"), "row 2: end_s is inf; it must be a number of seconds, 0 or more");
+        assert!(read("1,NaN,,,,,,").starts_with("row 2: seconds is NaN; "));
+        assert!(read("1,-0.5,,,,,,").starts_with("row 2: seconds is -0.5; "));
     }
 
-    const HEAD: &str = "end_s,seconds,resident_kib,device_read_bytes,device_write_bytes";
+    const HEAD: &str = "end_s,seconds,resident_kib,device_read_bytes,device_write_bytes,flushed_bytes,\
+                        compacted_bytes,stalled_s";
 
     /// A field of a file that was changed: mostly one that does not belong there.
     fn field() -> impl Strategy<Value = String> {
@@ -103,10 +130,20 @@ mod tests {
     proptest! {
         #[test]
         fn every_point_that_is_written_is_read(rows in prop::collection::vec(
-            (0.0..1e9f64, 0.0..1e3f64, any::<Option<u64>>(), any::<Option<u64>>(), any::<Option<u64>>()), 0..20,
+            (0.0..1e9f64, 0.0..1e3f64, any::<[Option<u64>; 5]>(), prop::option::of(0.0..1e3f64)), 0..20,
         )) {
-            let point = |(end_s, seconds, resident_kib, device_read_bytes, device_write_bytes)| {
-                ResourcePoint { end_s, seconds, resident_kib, device_read_bytes, device_write_bytes }
+            let point = |(end_s, seconds, counts, stalled_s)| {
+                let [resident_kib, device_read_bytes, device_write_bytes, flushed_bytes, compacted_bytes] = counts;
+                ResourcePoint {
+                    end_s,
+                    seconds,
+                    resident_kib,
+                    device_read_bytes,
+                    device_write_bytes,
+                    flushed_bytes,
+                    compacted_bytes,
+                    stalled_s,
+                }
             };
             let points: Vec<ResourcePoint> = rows.into_iter().map(point).collect();
             prop_assert_eq!(ResourcePoint::read_all(&ResourcePoint::write_all(&points).unwrap()).unwrap(), points);
@@ -114,7 +151,7 @@ mod tests {
 
         #[test]
         fn what_is_taken_can_be_drawn_and_is_read_again(rows in prop::collection::vec(
-            prop::collection::vec(field(), 4..7), 0..6,
+            prop::collection::vec(field(), 7..10), 0..6,
         )) {
             let rows: Vec<String> = rows.into_iter().map(|fields| fields.join(",")).collect();
             if let Ok(points) = ResourcePoint::read_all(format!("{HEAD}\n{}\n", rows.join("\n")).as_bytes()) {

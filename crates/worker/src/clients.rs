@@ -14,6 +14,7 @@ use kvdyno_results::{Failure, FailureKind, Waits};
 
 use crate::loops::{Driver, Limit, Work};
 use crate::client_times::ClientTimes;
+use crate::counter_sampler::CounterSampler;
 use crate::observer::Observer;
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};
@@ -79,8 +80,14 @@ impl<C: RoleClock> Trial<'_, C> {
         let participants = roles.len() as u32 + 1;
         self.count_primary();
         let ids: Vec<AtomicI32> = roles.iter().map(|_| AtomicI32::default()).collect();
+        let interval = self.spec.workload.series_interval();
+        let sampler = CounterSampler::of(database, &self.control().engine_counters, interval)
+            .filter(|_| self.spec.slices.is_none());
         thread::scope(|scope| {
-            let (records, ids) = (&records, &ids);
+            let (records, ids, sampler) = (&records, &ids, sampler.as_ref());
+            if let Some(sampler) = sampler {
+                scope.spawn(move || sampler.run(database));
+            }
             let start = |(number, (role, stats))| {
                 let client = TrialClient { number, role, stats, records };
                 scope.spawn(move || {
@@ -89,7 +96,10 @@ impl<C: RoleClock> Trial<'_, C> {
                 })
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
-            let measured = self.coordinate(participants, database, ids);
+            let measured = self.coordinate(participants, database, ids, sampler);
+            if let Some(sampler) = sampler {
+                sampler.end();
+            }
             let ended =
                 clients.into_iter().map(|client| client.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
             // The client that failed says more than those that were aborted for it.
@@ -103,7 +113,13 @@ impl<C: RoleClock> Trial<'_, C> {
 
     /// The main thread's part where roles are threads: sets the times, opens the barrier, and takes the CPU time of the
     /// measured part.
-    fn coordinate(&self, participants: u32, database: &Database, client_ids: &[AtomicI32]) -> Measured {
+    fn coordinate(
+        &self,
+        participants: u32,
+        database: &Database,
+        client_ids: &[AtomicI32],
+        sampler: Option<&CounterSampler<'_>>,
+    ) -> Measured {
         let (control, barriers) = (self.control(), &self.control().barriers);
         if !barriers.ready.pass(participants) {
             return Measured::default();
@@ -122,6 +138,9 @@ impl<C: RoleClock> Trial<'_, C> {
             control.enter(WorkerState::Measuring);
             others = others_so_far();
             before = UsedSoFar::now(database, account);
+        }
+        if let Some(sampler) = sampler {
+            sampler.begin();
         }
         // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);

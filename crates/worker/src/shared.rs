@@ -15,6 +15,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use kvdyno_engine::Counters;
 use kvdyno_model::MOST_OPERATIONS;
 use kvdyno_results::OpKind;
 
@@ -78,6 +79,39 @@ pub struct Control {
     pub taken: CacheLine,
     /// Ids that go from one client to another.
     pub hand_overs: HandOvers,
+    /// The engine's counters as they were last read.
+    pub engine_counters: SharedCounters,
+}
+
+/// Counts of an engine's own work. Each word is one more than its count; 0 stands for one that is absent.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub struct SharedCounters {
+    flushed_bytes: AtomicU64,
+    compacted_bytes: AtomicU64,
+    stalled_ns: AtomicU64,
+}
+
+impl SharedCounters {
+    /// Replaces them.
+    pub(crate) fn publish(&self, counters: &Counters) {
+        let store = |word: &AtomicU64, count: Option<u64>| {
+            word.store(count.map_or(0, |count| count.saturating_add(1)), Ordering::Relaxed);
+        };
+        store(&self.flushed_bytes, counters.flushed_bytes);
+        store(&self.compacted_bytes, counters.compacted_bytes);
+        store(&self.stalled_ns, counters.stalled_ns);
+    }
+
+    /// The last ones that were published; all absent before the first.
+    pub fn read(&self) -> Counters {
+        let count = |word: &AtomicU64| word.load(Ordering::Relaxed).checked_sub(1);
+        Counters {
+            flushed_bytes: count(&self.flushed_bytes),
+            compacted_bytes: count(&self.compacted_bytes),
+            stalled_ns: count(&self.stalled_ns),
+        }
+    }
 }
 
 /// A counter with a cache line of its own.

@@ -137,6 +137,8 @@ faults! {
     "lost-atomic-update" LostAtomicUpdate
     /// A transaction that reads a record again sees what another has committed since.
     "unrepeated-read" UnrepeatedRead
+    /// Options in the engine's own words are not read, so that none of them is refused.
+    "unread-words" UnreadWords
     /// A session keeps the durability of its database, whatever level it was told.
     "weak-write" WeakWrite
     /// A write at durability `commit` is acknowledged without a sync.

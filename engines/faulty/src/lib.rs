@@ -78,6 +78,14 @@ export_engine!(
     }
 );
 
+fn words_are_known(words: &str) -> Result<(), Error> {
+    let names = words.split(';').map(|word| word.split('=').next().unwrap_or_default().trim());
+    match names.filter(|name| !name.is_empty()).find(|name| *name != "quietly") {
+        Some(unknown) => Err(Error::unsupported(format_args!("words: {unknown} is not known"))),
+        None => Ok(()),
+    }
+}
+
 impl Engine for Faulty {
     const DESCRIPTION: Description = Description {
         capabilities: CAN_SCAN
@@ -115,6 +123,10 @@ impl Engine for Faulty {
         shares(config)?;
         let most = config.size("fill_limit");
         Hostile::new(config.text("hook"), config.text("does"), 0, most, Path::new(".")).at("settings")?;
+        let words = config.text("words");
+        if Fault::named(config.text("fault")) != Some(Fault::UnreadWords) {
+            words_are_known(words)?;
+        }
         let log = match config.durability() {
             Durability::None => "no log; all records are saved at close".into(),
             Durability::Process => "each write is appended to a log with write(2), not synced".into(),
@@ -141,6 +153,7 @@ impl Engine for Faulty {
         list.say("options", "writes_first", config.integer("writes_first"));
         list.say("options", "linger", config.bool("linger"));
         list.say("options", "delay", config.integer("delay"));
+        list.say("options", "words", if words.is_empty() { "none" } else { words });
         list.say("options", "concurrent", config.bool("concurrent"));
         list.say("options", "single", config.bool("single"));
         Ok(())

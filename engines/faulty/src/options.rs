@@ -24,6 +24,7 @@ pub const OPTIONS: &[Opt] = &[
     ),
     Opt::bool(c"linger", false, c"transactions wait a moment at each step, so that others meet them"),
     Opt::integer(c"delay", c"5000", 1, i64::MAX, c"puts, or keys, after which late writes are done"),
+    Opt::text(c"words", c"", c"settings in its own words, of which it knows `quietly` alone, such as quietly=1"),
     // The last three: see `single::effective_capabilities`.
     Opt::bool(c"transactions", false, c"declare transactions and snapshots"),
     Opt::bool(

@@ -13,7 +13,7 @@ func init() {
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
 			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanReadModifyWrite |
 			adapter.CanWriteConcurrently | adapter.IsMapped | adapter.ReadsRepeat | adapter.IsSerializable |
-			adapter.CanContain | adapter.CanScanKeys | adapter.CanScanPrefix,
+			adapter.CanContain | adapter.CanScanKeys | adapter.CanScanPrefix | adapter.CanCount,
 		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed, adapter.Snappy, adapter.Zstd},
 		MinKeySize:   1,

@@ -29,6 +29,23 @@ func (database *database) Statistics(list adapter.Listing) {
 	})
 }
 
+// Counters are the bytes of tables that flushes wrote to level 0, and that compactions wrote, of all databases of the
+// process. They are absent without metrics.
+func (database *database) Counters() adapter.Counters {
+	flushed, isInt := expvar.Get("badger_write_bytes_l0").(*expvar.Int)
+	byLevel, isMap := expvar.Get("badger_write_bytes_compaction").(*expvar.Map)
+	if !isInt || !isMap || !database.badger.Opts().MetricsEnabled {
+		return adapter.Counters{}
+	}
+	bytes, compacted := uint64(flushed.Value()), uint64(0)
+	byLevel.Do(func(level expvar.KeyValue) {
+		if written, isInt := level.Value.(*expvar.Int); isInt {
+			compacted += uint64(written.Value())
+		}
+	})
+	return adapter.Counters{FlushedBytes: &bytes, CompactedBytes: &compacted}
+}
+
 func statisticsOfCache(list adapter.Listing, name string, cache *ristretto.Metrics) {
 	if cache != nil {
 		list.Say(name, "hits", "%d", cache.Hits())

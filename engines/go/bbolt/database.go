@@ -79,6 +79,16 @@ func (database *database) Close() error {
 
 func (database *database) Flush() error { return database.bolt.Sync() }
 
+// Counters are the pages that transactions allocated, each of which is written once. They are absent without statistics.
+func (database *database) Counters() adapter.Counters {
+	if database.bolt.NoStatistics {
+		return adapter.Counters{}
+	}
+	stats := database.bolt.Stats()
+	written := uint64(stats.TxStats.GetPageAlloc())
+	return adapter.Counters{FlushedBytes: &written}
+}
+
 func (database *database) Statistics(list adapter.Listing) {
 	stats := database.bolt.Stats()
 	pages := stats.TxStats

@@ -16,7 +16,7 @@ func init() {
 		Module:  "go.etcd.io/bbolt",
 		Capabilities: adapter.CanScan | adapter.CanScanReverse | adapter.CanDelete | adapter.CanBatch |
 			adapter.CanMultiGet | adapter.CanTransact | adapter.CanSnapshot | adapter.CanReadModifyWrite | adapter.IsMapped |
-			adapter.ReadsRepeat | adapter.IsSerializable,
+			adapter.ReadsRepeat | adapter.IsSerializable | adapter.CanCount,
 		Durabilities: []adapter.Durability{adapter.None, adapter.Process, adapter.Periodic, adapter.Commit},
 		Compressions: []adapter.Compression{adapter.Uncompressed},
 		MinKeySize:   1,

@@ -53,6 +53,15 @@ pub(super) const CHECKS: &[Check] = &[
         run: CheckBody::Whole(option_values),
     },
     Check {
+        name: "own-words",
+        what: "An option for settings in the engine's own words refuses a word that the engine does not know, by \
+               settings, with a reason that names the option.",
+        rule: "A TEXT with a word that the engine does not know is refused by `settings`, with a reason that names the \
+               option.",
+        needs: Needs::NOTHING,
+        run: CheckBody::Whole(own_words),
+    },
+    Check {
         name: "option-bounds",
         what: "Unknown options, values of another type and values out of bounds are refused; the bounds are not.",
         rule: "The host parses and checks what the user wrote, so an adapter gets a value of the declared type, \
@@ -207,6 +216,24 @@ fn option_values(bench: &Bench) -> Result<(), Finding> {
         for value in values(option) {
             let choice = bench.subject.with(&[(&option.name, &value)]).choose()?;
             works_or_is_refused(bench, &choice, &bench.lab(), &format!("{}={value}", option.name))?;
+        }
+    }
+    Ok(())
+}
+
+fn own_words(bench: &Bench) -> Result<(), Finding> {
+    let texts: Vec<_> = bench.adapter().options.iter().filter(|option| option.kind == OptionKind::Text).collect();
+    if texts.is_empty() {
+        return Err(Finding::NotApplicable("it has no options in the engine's own words".to_owned()));
+    }
+    for option in texts {
+        let choice = bench.subject.with(&[(&option.name, "no_such_word=1")]).choose()?;
+        match choice.settings(&bench.lab(), &bench.location()?.hints) {
+            Ok(_) => return Err(wrong(format!("{}=no_such_word=1 is taken", option.name))),
+            Err(refusal) => {
+                let refusal = refusal.to_string();
+                ensure!(refusal.contains(&option.name), "the reason does not name {}: {refusal}", option.name);
+            }
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Memory, and the device's reads and writes, over the measured window.
+//! Memory, the device's reads and writes, and the engine's counters, over the measured window.
 
 use kvdyno_results::ResourcePoint;
 
@@ -10,7 +10,7 @@ use crate::error::ReportError;
 use crate::study::{Study, StudyCell};
 
 kvdyno_model::words! {
-    /// A figure of the machine over time, in the order of a report, as headings name it.
+    /// A figure of the machine or the engine over time, in the order of a report, as headings name it.
     pub(crate) enum ResourceFigure {
         /// The resident size of its process.
         Memory = "memory",
@@ -18,15 +18,24 @@ kvdyno_model::words! {
         DeviceReads = "reads of the device",
         /// Bytes a second that are written to it.
         DeviceWrites = "writes of the device",
+        /// Bytes a second of new data that the engine writes to its files.
+        Flushed = "flushed by the engine",
+        /// Bytes a second that it writes anew.
+        Compacted = "compacted by the engine",
+        /// Writers held back, on average.
+        Stalled = "writers stalled by the engine",
     }
 }
 
 impl ResourceFigure {
-    fn axis(self) -> &'static str {
+    fn axis(self, most: f64) -> Axis {
         match self {
-            ResourceFigure::Memory => "resident size",
-            ResourceFigure::DeviceReads => "read a second",
-            ResourceFigure::DeviceWrites => "written a second",
+            ResourceFigure::Memory => Axis::bytes("resident size", most),
+            ResourceFigure::DeviceReads => Axis::bytes("read a second", most),
+            ResourceFigure::DeviceWrites => Axis::bytes("written a second", most),
+            ResourceFigure::Flushed => Axis::bytes("flushed a second", most),
+            ResourceFigure::Compacted => Axis::bytes("compacted a second", most),
+            ResourceFigure::Stalled => Axis::rate("writers", most),
         }
     }
 }
@@ -38,7 +47,7 @@ pub(super) fn resources(
     workload: &str,
     figure: ResourceFigure,
 ) -> Result<Vec<DrawnChart>, ReportError> {
-    let axis = |heights: &[f64]| Axis::bytes(figure.axis(), heights.iter().copied().fold(0.0, f64::max));
+    let axis = |heights: &[f64]| figure.axis(heights.iter().copied().fold(0.0, f64::max));
     let points = |cell: &StudyCell<'_>| {
         let trial = cell.finished.first().map(|result| &result.trial);
         trial.and_then(|trial| study.resources.get(trial)).map(|all| heights(all, figure)).unwrap_or_default()
@@ -51,9 +60,8 @@ pub(super) fn resources(
 fn heights(points: &[ResourcePoint], figure: ResourceFigure) -> Vec<Point> {
     let size = points.len().div_ceil(MOST_POINTS).max(1);
     let together = |chunk: &[ResourcePoint]| {
-        let bytes = |of: fn(&ResourcePoint) -> Option<u64>| {
-            // A foreign file may have more bytes than whole numbers can count together.
-            let sum: f64 = chunk.iter().map(|point| of(point).map(|bytes| bytes as f64)).sum::<Option<f64>>()?;
+        let per_s = |of: fn(&ResourcePoint) -> Option<f64>| {
+            let sum: f64 = chunk.iter().map(of).sum::<Option<f64>>()?;
             let seconds: f64 = chunk.iter().map(|point| point.seconds).sum();
             (seconds > 0.0).then(|| sum / seconds)
         };
@@ -61,8 +69,12 @@ fn heights(points: &[ResourcePoint], figure: ResourceFigure) -> Vec<Point> {
             ResourceFigure::Memory => {
                 chunk.iter().filter_map(|point| point.resident_kib).max().map(|kib| kib as f64 * 1024.0)
             }
-            ResourceFigure::DeviceReads => bytes(|point| point.device_read_bytes),
-            ResourceFigure::DeviceWrites => bytes(|point| point.device_write_bytes),
+            // A foreign file may have more bytes than whole numbers can count together.
+            ResourceFigure::DeviceReads => per_s(|point| Some(point.device_read_bytes? as f64)),
+            ResourceFigure::DeviceWrites => per_s(|point| Some(point.device_write_bytes? as f64)),
+            ResourceFigure::Flushed => per_s(|point| Some(point.flushed_bytes? as f64)),
+            ResourceFigure::Compacted => per_s(|point| Some(point.compacted_bytes? as f64)),
+            ResourceFigure::Stalled => per_s(|point| point.stalled_s),
         };
         Some(Point::bare(chunk.last()?.end_s, height?))
     };
@@ -75,7 +87,7 @@ mod tests {
 
     fn point(at: u32, device_write_bytes: Option<u64>) -> ResourcePoint {
         let (end_s, resident_kib) = (f64::from(at), Some(u64::from(at)));
-        ResourcePoint { end_s, seconds: 1.0, resident_kib, device_read_bytes: None, device_write_bytes }
+        ResourcePoint { end_s, seconds: 1.0, resident_kib, device_write_bytes, ..ResourcePoint::default() }
     }
 
     #[test]

@@ -324,6 +324,7 @@ fn resources(engine: &MadeUpEngine, result: &TrialResult, series: &[SeriesPoint]
             resident_kib: Some((engine.rss_kib as f64 * (0.6 + 0.4 * part.sqrt())) as u64),
             device_read_bytes: Some((point.seconds * 8192.0 * wobbles) as u64),
             device_write_bytes: Some((point.seconds * engine.writes * 116.0 * wobbles) as u64),
+            ..ResourcePoint::default()
         }
     };
     all.iter().enumerate().map(point).collect()

@@ -1,7 +1,8 @@
-//! The memory and the device of a trial, looked at with each point of its time series.
+//! The memory, the device and the engine's counters of a trial, looked at with each point of its time series.
 
 use std::path::Path;
 
+use kvdyno_engine::Counters;
 use kvdyno_environment::storage::{DeviceCounters, WatchedDevice};
 use kvdyno_results::ResourcePoint;
 
@@ -10,24 +11,32 @@ pub(super) struct ResourceLog {
     device: Option<WatchedDevice>,
     /// The device's counters at the end of the last point.
     before: Option<DeviceCounters>,
+    /// The engine's, where they have been read.
+    counted: Counters,
     pub(super) points: Vec<ResourcePoint>,
 }
 
 impl ResourceLog {
     /// The log of a trial whose database is at this path.
     pub(super) fn of(database: &Path) -> Self {
-        ResourceLog { device: WatchedDevice::below(database), before: None, points: Vec::new() }
+        ResourceLog { device: WatchedDevice::below(database), before: None, counted: Counters::default(), points: Vec::new() }
     }
 
     /// The first point begins.
-    pub(super) fn begin(&mut self) {
-        self.before = self.counters();
+    pub(super) fn begin(&mut self, counted: Counters) {
+        (self.before, self.counted) = (self.counters(), counted);
     }
 
-    /// Ends a point, with its end and its length in seconds. The device's counters are noted only for a trial that has
-    /// the machine to itself.
-    pub(super) fn look(&mut self, (end_s, seconds): (f64, f64), resident_kib: Option<u64>, is_alone: bool) {
+    /// Ends a point, with its end and its length in seconds, the resident size and the engine's counters. The device's
+    /// counters are noted only for a trial that has the machine to itself.
+    pub(super) fn look(
+        &mut self,
+        (end_s, seconds): (f64, f64),
+        (resident_kib, counted): (Option<u64>, Counters),
+        is_alone: bool,
+    ) {
         let now = self.counters();
+        let counts = |part: fn(&Counters) -> Option<u64>| Some(part(&counted)?.saturating_sub(part(&self.counted)?));
         let since = now.as_ref().zip(self.before.as_ref()).map(|(now, before)| now.since(before));
         let since = since.filter(|_| is_alone);
         self.points.push(ResourcePoint {
@@ -36,8 +45,11 @@ impl ResourceLog {
             resident_kib,
             device_read_bytes: since.as_ref().map(|device| device.read_bytes),
             device_write_bytes: since.as_ref().map(|device| device.write_bytes),
+            flushed_bytes: counts(|counters| counters.flushed_bytes),
+            compacted_bytes: counts(|counters| counters.compacted_bytes),
+            stalled_s: counts(|counters| counters.stalled_ns).map(|ns| ns as f64 / 1e9),
         });
-        self.before = now;
+        (self.before, self.counted) = (now, counted);
     }
 
     fn counters(&self) -> Option<DeviceCounters> {

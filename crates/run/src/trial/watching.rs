@@ -133,8 +133,6 @@ impl<'a> Watching<'a> {
         bounds: &'a mut Bounds,
     ) -> Self {
         let now = Instant::now();
-        // Some twenty rows for a short trial, one a second for a long one.
-        let interval = context.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
         Watching {
             context,
             shared,
@@ -156,7 +154,7 @@ impl<'a> Watching<'a> {
             pauses: Pauses::new(Clocks::now()),
             lab_cpu: LabCpu::default(),
             counted_before_s: 0.0,
-            interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
+            interval: context.planned.workload.series_interval(),
             last_row: (Snapshot::default(), now),
             second: now,
             rates: (0.0, 0.0),
@@ -445,7 +443,7 @@ impl<'a> Watching<'a> {
             // The first interval begins with the measured part, which began between two looks.
             self.first_look = snapshot.clone();
             self.last_row = (snapshot, now);
-            self.resources.begin();
+            self.resources.begin(control.engine_counters.read());
             if self.standing.is_none() {
                 self.lab_cpu.begin();
             }
@@ -470,7 +468,8 @@ impl<'a> Watching<'a> {
             }
             self.series.extend(rows);
             let is_alone = self.standing.is_none() && self.beside.is_empty();
-            self.resources.look((end_s, seconds), self.processes.resident_kib(), is_alone);
+            let seen = (self.processes.resident_kib(), control.engine_counters.read());
+            self.resources.look((end_s, seconds), seen, is_alone);
             let all = snapshot.rows_since(&self.first_look, end_s, end_s, control.ticks_per_ns());
             self.so_far = Some(SoFar::of(&all));
         }

@@ -1,0 +1,76 @@
+//! Options in an engine's own words: they take effect, are told, and are refused before anything is touched where the
+//! engine does not know them or the lab sets the same.
+
+use crate::support::{Lab, Ran, squeezed};
+
+/// A run of overwrites with an option.
+fn run(engine: &str, option: &str) -> Ran {
+    let lab = Lab::new().compare([engine]).with("records", 2000).workload("overwrite").operations(2000);
+    lab.arguments(["--repeat", "1"]).option(option).run()
+}
+
+/// What the engine reports of a word, under a topic.
+fn told(ran: &Ran, topic: &str, name: &str) -> Vec<String> {
+    let is_it = |topic_of: &str, name_of: &str| topic_of == topic && name_of.starts_with(name);
+    let results = ran.is_clean().results();
+    let entries = results.iter().flat_map(|result| &result.statistics);
+    entries.filter(|entry| is_it(&entry.topic, &entry.name)).map(|entry| entry.value.clone()).collect()
+}
+
+#[test]
+fn rocksdb_takes_blob_files_and_options_of_tables() {
+    let words = "enable_blob_files=true;min_blob_size=64;block_based_table_factory={block_restart_interval=4}";
+    let ran = run("rocksdb", &format!("rocksdb.options={words}"));
+    assert!(told(&ran, "OPTIONS", "enable_blob_files").iter().all(|value| value == "true"));
+    assert!(told(&ran, "OPTIONS", "min_blob_size").contains(&"64".to_owned()));
+    assert!(told(&ran, "OPTIONS", "block_restart_interval").contains(&"4".to_owned()));
+}
+
+#[test]
+fn wiredtiger_takes_a_configuration_of_its_table() {
+    let ran = run("wiredtiger", "wiredtiger.create_config=os_cache_max=1MB");
+    let told = told(&ran, "metadata", "file:");
+    assert!(!told.is_empty() && told.iter().all(|settings| settings.contains("os_cache_max=1MB")), "{told:?}");
+}
+
+#[test]
+fn sqlite_takes_pragmas() {
+    let ran = run("sqlite", "sqlite.pragmas=temp_store=memory; journal_size_limit=1000000");
+    let told = |name| told(&ran, "pragma", name);
+    assert!(told("temp_store").iter().all(|value| value == "2") && !told("temp_store").is_empty());
+    assert!(told("journal_size_limit").contains(&"1000000".to_owned()), "{:?}", told("journal_size_limit"));
+}
+
+#[test]
+fn berkeley_db_takes_lines_of_its_file() {
+    run("bdb", "bdb.db_config=mutex_set_tas_spins 77;set_mp_max_write 100 1000").is_clean();
+}
+
+/// The option that is refused, and what of its reason is said.
+#[test]
+fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
+    let cases: [(&str, &str, &[&str]); 15] = [
+        ("rocksdb", "rocksdb.options=no_such_option=1", &["options: ", "no_such_option"]),
+        ("rocksdb", "rocksdb.options=max_open_files=x", &["options: "]),
+        ("rocksdb", "rocksdb.options=min_blob_size=0;write_buffer_size=1", &["character 17", "the lab's write_buffer"]),
+        ("rocksdb", "rocksdb.options=block_based_table_factory={no_block_cache=true}", &["the lab's cache"]),
+        ("rocksdb", "rocksdb.options=manual_wal_flush=true", &["the lab's durability"]),
+        ("rocksdb", "rocksdb.options=max_background_jobs=3", &["option max_background_jobs"]),
+        ("wiredtiger", "wiredtiger.open_config=cache_size=1G", &["the lab's cache"]),
+        ("wiredtiger", "wiredtiger.create_config=no_such_word=1", &["no_such_word"]),
+        ("sqlite", "sqlite.pragmas=no_such_word=1", &["no pragma no_such_word, at character 1"]),
+        ("sqlite", "sqlite.pragmas=temp_store=2;synchronous=off", &["character 14", "the lab's durability"]),
+        ("wiredtiger", "wiredtiger.open_config=\"log\":(enabled=false)", &["the lab's durability"]),
+        ("sqlite", "sqlite.pragmas=Synchronous=off", &["the lab's durability"]),
+        ("bdb", "bdb.db_config=set_flags\tDB_TXN_NOSYNC", &["the lab's durability"]),
+        ("bdb", "bdb.db_config=set_flags DB_TXN_NOSYNC", &["the lab's durability"]),
+        ("bdb", "bdb.db_config=no_such_word 1", &["db_config", "no_such_word"]),
+    ];
+    for (engine, option, words) in cases {
+        let ran = run(engine, option);
+        ran.exits(2);
+        let said = squeezed(&ran.stderr);
+        assert!(words.iter().all(|word| said.contains(word)), "{option}: {said}");
+        assert_eq!(ran.lab.databases(), [] as [std::path::PathBuf; 0]);
+    }
+}
