@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
- * words.h: options in an engine's own words, a text of names with values such as "a=1;b={c=2}", in which what the lab or
- * another option sets is refused by name.
+ * words.h: options in an engine's own words, a text of names with values such as "a=1;b={c=2}", in which what the lab
+ * or another option sets is refused by name.
  */
 #ifndef KVDYNO_WORDS_H
 #define KVDYNO_WORDS_H
@@ -18,8 +18,8 @@ typedef struct taken_word {
     const char *word, *setting;
 } taken_word;
 
-/* The option that has them, their text, and what stands between two: a name goes up to that, a space, a bracket, a quote,
- * or what begins its value. */
+/* The option that has them, their text, and what stands between two: a name goes up to that, a space, a bracket, a
+ * quote, or what begins its value. */
 typedef struct own_words {
     const char *option, *text, *separators;
 } own_words;

@@ -41,7 +41,7 @@ struct kvdyno_session {
 
 /* Loads the library, and whether `config` can be honoured, by the engine and by this library. */
 kvdyno_status engine_prepare(const kvdyno_config *config, library_api *api, kvdyno_text *error);
-/* Sets what the engine has besides, in `database->options` and elsewhere; all of it is there even if some is refused. */
+/* Sets what the engine has besides, in `database->options` and elsewhere; all of it is there even if it refuses. */
 kvdyno_status engine_configure(kvdyno_database *database, const kvdyno_config *config, kvdyno_text *error);
 /* Why the database cannot be opened, before the library tries. */
 bool engine_forbids(const kvdyno_config *config, kvdyno_text *error);

@@ -59,7 +59,7 @@ typedef struct sqlite_plan {
     int busy_sleep_us;
     const char *secure_delete; /* of the pragma, or NULL: as the library was built */
     bool count_memory;
-    uint32_t sync_ms; /* how often the log is synced in the background, or 0 */
+    uint32_t sync_ms;   /* how often the log is synced in the background, or 0 */
     char pragmas[1024]; /* of the user's, "name=value;name=value" */
 } sqlite_plan;
 

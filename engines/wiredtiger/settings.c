@@ -284,16 +284,22 @@ static void say_options(const kvdyno_config *config, const wt_plan *plan, kvdyno
 /* ---- settings ---- */
 
 /* Lets WiredTiger read the strings without opening anything, so that it refuses itself what it cannot do. */
-static kvdyno_status try_plan(const wt_library *library, const wt_plan *plan, kvdyno_text *error)
+static kvdyno_status try_plan(const kvdyno_config *config, const wt_library *library, const wt_plan *plan,
+                              kvdyno_text *error)
 {
     wt_listener listener;
     wt_listener_init(&listener);
+    int option = WT_OPTION_OPEN_CONFIG;
     int code = library->wiredtiger_config_validate(NULL, &listener.handler, "wiredtiger_open", plan->connection);
-    if (code == 0)
+    if (code == 0) {
+        option = WT_OPTION_CREATE_CONFIG;
         code = library->wiredtiger_config_validate(NULL, &listener.handler, "WT_SESSION.create", plan->table);
+    }
     if (code == 0)
         return KVDYNO_OK;
-    wt_explain(library, &listener, "WiredTiger refuses a setting", code, error);
+    const char *own = option == WT_OPTION_OPEN_CONFIG ? "open_config" : "create_config";
+    bool is_own = config->options[option].text[0];
+    wt_explain(library, &listener, is_own ? own : "WiredTiger refuses a setting", code, error);
     return KVDYNO_UNSUPPORTED;
 }
 
@@ -319,7 +325,7 @@ kvdyno_status adapter_settings(const kvdyno_config *config, kvdyno_emit emit, vo
         status = wt_make_plan(config, &library, &plan, error);
     if (status != KVDYNO_OK)
         return status;
-    status = try_plan(&library, &plan, error);
+    status = try_plan(config, &library, &plan, error);
     if (status == KVDYNO_OK)
         status = try_extension(&plan, error);
     if (status != KVDYNO_OK)

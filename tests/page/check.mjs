@@ -549,7 +549,9 @@ const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/
 const args = ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])];
 const browser = await chromium.launch({ executablePath, args });
 for (const file of process.argv.slice(2)) {
-    for (const size of SIZES) for (const theme of THEMES) await within(LONGEST_LOOK_S, look(browser, file, size, theme));
+    for (const size of SIZES) {
+        for (const theme of THEMES) await within(LONGEST_LOOK_S, look(browser, file, size, theme));
+    }
 }
 await browser.close();
 failures.forEach((failure) => console.error(`FAILED ${failure}`));

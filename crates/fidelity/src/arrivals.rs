@@ -27,10 +27,8 @@ struct Queue {
     distribution: &'static str,
 }
 
-const QUEUES: [Queue; 2] = [
-    Queue { name: "M/D/1", distribution: "fixed" },
-    Queue { name: "M/M/1", distribution: "exponential" },
-];
+const QUEUES: [Queue; 2] =
+    [Queue { name: "M/D/1", distribution: "fixed" }, Queue { name: "M/M/1", distribution: "exponential" }];
 
 /// Measures what is not there yet, and holds it against the targets.
 pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {

@@ -12,9 +12,9 @@ use kvdyno_dataset::{Keys, Ledger, Values};
 use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind, Waits};
 
-use crate::loops::{Driver, Limit, Work};
 use crate::client_times::ClientTimes;
 use crate::counter_sampler::CounterSampler;
+use crate::loops::{Driver, Limit, Work};
 use crate::observer::Observer;
 use crate::recall::RecallContext;
 use crate::shared::{ClientStats, WorkerState};

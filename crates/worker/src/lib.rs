@@ -35,9 +35,9 @@ pub mod worker;
 pub mod workloads;
 
 pub use audit::process::run as audit;
+pub use client_times::{ClientTimes, ClientWork};
 pub use histogram::TickHistogram;
 pub use key_choice::{misfit_of_ids, sample_ids};
-pub use client_times::{ClientTimes, ClientWork};
 pub use observer::{KindTotals, Observer, ProbeReading, ProbeWork, Snapshot};
 pub use plausible::TrialClock;
 pub use spec::{

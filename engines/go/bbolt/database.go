@@ -79,7 +79,7 @@ func (database *database) Close() error {
 
 func (database *database) Flush() error { return database.bolt.Sync() }
 
-// Counters are the pages that transactions allocated, each of which is written once. They are absent without statistics.
+// Counters are the pages that transactions allocated, each of which is written once: none without statistics.
 func (database *database) Counters() adapter.Counters {
 	if database.bolt.NoStatistics {
 		return adapter.Counters{}

@@ -84,9 +84,7 @@ pub(super) fn reads_per_s(folder: &Path, time: Duration) -> io::Result<Option<f6
     // SAFETY: the descriptor is open; the call only drops clean pages.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
     let (mut page, mut random) = (PageBuffer::new(), Xoshiro256PlusPlus::seed_from_u64(2));
-    let mut read = |_| {
-        file.read_exact_at(page.bytes(), random.next_u64() % (READ_BYTES / BLOCK as u64) * BLOCK as u64)
-    };
+    let mut read = |_| file.read_exact_at(page.bytes(), random.next_u64() % (READ_BYTES / BLOCK as u64) * BLOCK as u64);
     match read(0) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(None),
         Err(error) => Err(error),

@@ -19,7 +19,12 @@ pub(super) struct ResourceLog {
 impl ResourceLog {
     /// The log of a trial whose database is at this path.
     pub(super) fn of(database: &Path) -> Self {
-        ResourceLog { device: WatchedDevice::below(database), before: None, counted: Counters::default(), points: Vec::new() }
+        ResourceLog {
+            device: WatchedDevice::below(database),
+            before: None,
+            counted: Counters::default(),
+            points: Vec::new(),
+        }
     }
 
     /// The first point begins.
