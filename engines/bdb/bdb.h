@@ -97,7 +97,7 @@ void bdb_say_table(const kvdyno_config *config, kvdyno_emit emit, void *context)
 /* Settings in Berkeley DB's own words, which it reads from the file DB_CONFIG when it opens an environment. */
 bool bdb_has_db_config(const kvdyno_config *config);
 bool bdb_refuses_db_config(const kvdyno_config *config, kvdyno_text *error);
-/* Writes the file into a folder, or removes it if there are none. An errno of the system. */
+/* Writes the file into a folder, or removes one that another configuration left. An errno of the system. */
 int bdb_write_db_config(const kvdyno_config *config, const char *folder);
 /* Lets Berkeley DB read it, for an environment in a temporary folder. */
 int bdb_try_db_config(const kvdyno_config *config, const bdb_library *library, engine_message *message);

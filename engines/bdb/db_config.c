@@ -30,16 +30,22 @@ static const taken_word taken[] = {
     {"set_lg_dir", "the lab's folder"},
     {"set_metadata_dir", "the lab's folder"},
     {"set_tmp_dir", "the lab's folder"},
+    {"db_data_dir", "the lab's folder"},
+    {"db_log_dir", "the lab's folder"},
+    {"db_tmp_dir", "the lab's folder"},
     {"set_lg_max", "option log_file_size"},
     {"set_lk_partitions", "option lock_partitions"},
     {"DB_LOG_AUTO_REMOVE", "option log_auto_remove"},
     {"db_log_autoremove", "option log_auto_remove"},
     {"DB_LOG_ZERO", "option log_zero"},
     {"DB_LOG_DSYNC", "option log_dsync"},
+    {"db_dsync_log", "option log_dsync"},
     {"DB_DIRECT_DB", "option direct_io"},
     {"DB_MULTIVERSION", "option snapshot"},
     {"DB_TXN_SNAPSHOT", "option snapshot"},
     {"DB_NOLOCKING", OF_THE_ADAPTER},
+    {"DB_TIME_NOTGRANTED", OF_THE_ADAPTER}, /* a deadlock would have another code */
+    {"DB_TXN_NOWAIT", OF_THE_ADAPTER},
     {"DB_PANIC_ENVIRONMENT", OF_THE_ADAPTER},
     {"set_lk_detect", OF_THE_ADAPTER},
     {"set_lk_max_lockers", OF_THE_ADAPTER},
@@ -65,29 +71,32 @@ bool bdb_has_db_config(const kvdyno_config *config)
 
 bool bdb_refuses_db_config(const kvdyno_config *config, kvdyno_text *error)
 {
-    const own_words words = {"db_config", text_of(config), "; \t\n"};
+    const own_words words = {.option = "db_config", .text = text_of(config), .separators = ";" SPACES};
     return refuses_words(&words, taken, error);
 }
 
-static void name_file(char path[PATH_MAX], const char *folder)
+static int write_lines(const char *text, const char *path)
 {
-    snprintf(path, PATH_MAX, "%s/" FILE_NAME, folder);
-}
-
-int bdb_write_db_config(const kvdyno_config *config, const char *folder)
-{
-    char path[PATH_MAX];
-    if (!bdb_has_db_config(config))
-        return 0;
-    name_file(path, folder);
     FILE *file = fopen(path, "we");
     if (!file)
         return errno;
-    for (const char *at = text_of(config); *at; at++)
+    for (const char *at = text; *at; at++)
         fputc(*at == ';' ? '\n' : *at, file);
     fputc('\n', file);
     int failed = ferror(file) ? EIO : 0;
     return fclose(file) ? errno : failed;
+}
+
+int bdb_write_db_config(const kvdyno_config *config, const char *folder)
+{
+    char path[PATH_MAX], draft[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
+    if (!bdb_has_db_config(config))
+        return unlink(path) && errno != ENOENT ? errno : 0;
+    /* Other processes may be reading it. */
+    snprintf(draft, sizeof draft, "%s.%ld", path, (long)getpid());
+    int code = write_lines(text_of(config), draft);
+    return code ? code : rename(draft, path) ? errno : 0;
 }
 
 int bdb_try_db_config(const kvdyno_config *config, const bdb_library *library, engine_message *message)
@@ -109,7 +118,7 @@ int bdb_try_db_config(const kvdyno_config *config, const bdb_library *library, e
         code = env->open(env, folder, DB_CREATE | DB_PRIVATE | DB_INIT_MPOOL, 0644);
     if (env)
         env->close(env, 0);
-    name_file(path, folder);
+    snprintf(path, sizeof path, "%s/" FILE_NAME, folder);
     unlink(path);
     rmdir(folder);
     return code;

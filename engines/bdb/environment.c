@@ -86,7 +86,7 @@ static int open_all(kvdyno_database *database, const kvdyno_config *config, cons
     int code = bdb_make_environment(&database->library, &database->message, &database->env);
     if (code == 0)
         code = bdb_set_all(database->env, config, plan);
-    if (code == 0 && config->create)
+    if (code == 0)
         code = bdb_write_db_config(config, config->path);
     if (code == 0)
         code = open_environment(database);

@@ -18,58 +18,84 @@ typedef struct taken_word {
     const char *word, *setting;
 } taken_word;
 
-/* The option that has them, their text, and what stands between two: a name goes up to that, a space, a bracket, a
- * quote, or what begins its value. */
+/* The option that has them, their text, and what stands between two. A name goes up to that, a space, a bracket, or
+ * what begins its value. `quotes`: the engine knows names and values in double quotes; without, there may be none.
+ * `flat`: names within brackets are parts of a value, and nothing of their own. */
 typedef struct own_words {
     const char *option, *text, *separators;
+    bool quotes, flat;
 } own_words;
+
+/* One name of them, at any depth of brackets. */
+typedef struct own_word {
+    const char *name;
+    size_t length;
+    int depth;
+    const char *rest; /* where the next is looked for; NULL: at the beginning */
+} own_word;
+
+#define SPACES " \t\n\r\f\v"
+#define BRACKETS "{}()[]"
 
 static inline bool is_one_of(char character, const char *all)
 {
     return character && strchr(all, character);
 }
 
-#define BESIDE_NAMES " \t\n\"{}()[]"
-
-/* Finds the next name at or after `*at`, at any depth of brackets, and goes past its value. NULL after the last. */
-static inline const char *next_word(const own_words *words, const char **at, size_t *length)
+static inline int depth_after(char character, int depth)
 {
-    const char *here = *at;
-    while (*here && (is_one_of(*here, BESIDE_NAMES) || is_one_of(*here, words->separators)))
-        here++;
-    if (!*here)
-        return NULL;
-    const char *name = here;
-    while (*here && !is_one_of(*here, "=:" BESIDE_NAMES) && !is_one_of(*here, words->separators))
-        here++;
-    *length = (size_t)(here - name);
-    here += *here == '"';
-    /* The value, unless it is in brackets, which have names of their own. */
-    while (*here && !is_one_of(*here, "{}()[]") && !is_one_of(*here, words->separators)) {
-        const char *quote = *here == '"' ? strchr(here + 1, '"') : NULL;
-        here = quote ? quote + 1 : here + 1;
-    }
-    *at = here;
-    return name;
+    return depth + is_one_of(character, "{([") - is_one_of(character, "})]");
 }
 
-/* Some engines take either case. */
-static inline bool is_word(const char *name, size_t length, const char *word)
+/* Goes to the next name, and past its value unless that is in brackets, which have names of their own. False after the
+ * last. */
+static inline bool next_word(const own_words *words, own_word *word)
 {
-    return strlen(word) == length && strncasecmp(name, word, length) == 0;
+    const char *here = word->rest ? word->rest : words->text;
+    for (; is_one_of(*here, SPACES BRACKETS) || is_one_of(*here, words->separators) || (words->quotes && *here == '"');
+         here++)
+        word->depth = depth_after(*here, word->depth);
+    word->name = here;
+    while (*here && !is_one_of(*here, "=:\"" SPACES BRACKETS) && !is_one_of(*here, words->separators))
+        here++;
+    word->length = (size_t)(here - word->name);
+    here += *here == '"';
+    while (*here && !is_one_of(*here, BRACKETS) && !is_one_of(*here, words->separators)) {
+        const char *quote = words->quotes && *here == '"' ? strchr(here + 1, '"') : NULL;
+        here = quote ? quote + 1 : here + 1;
+    }
+    word->rest = here;
+    return *word->name;
+}
+
+/* Whether a name, or a part of one with dots such as `table.cache`, is `sought`, in either case. */
+static inline bool is_word(const own_word *word, const char *sought, size_t length)
+{
+    for (const char *part = word->name, *end = part + word->length; part < end;) {
+        const char *dot = memchr(part, '.', (size_t)(end - part));
+        size_t size = (size_t)((dot ? dot : end) - part);
+        if (size == length && strncasecmp(part, sought, length) == 0)
+            return true;
+        part = dot ? dot + 1 : end;
+    }
+    return false;
 }
 
 /* True if a word is taken, and `error` says by what. The list ends with a NULL. */
 static inline bool refuses_words(const own_words *words, const taken_word *taken, kvdyno_text *error)
 {
-    size_t length;
-    const char *at = words->text, *name;
-    while ((name = next_word(words, &at, &length))) {
+    const char *quote = words->quotes ? NULL : strchr(words->text, '"');
+    if (quote) {
+        say(error, "%s: the quote at character %zu has no meaning there", words->option,
+            (size_t)(quote - words->text) + 1);
+        return true;
+    }
+    for (own_word word = {0}; next_word(words, &word);) {
         for (const taken_word *one = taken; one->word; one++) {
-            if (!is_word(name, length, one->word))
+            if ((words->flat && word.depth) || !is_word(&word, one->word, strlen(one->word)))
                 continue;
             say(error, "%s: %s, at character %zu, is for %s to set", words->option, one->word,
-                (size_t)(name - words->text) + 1, one->setting);
+                (size_t)(word.name - words->text) + 1, one->setting);
             return true;
         }
     }

@@ -25,7 +25,10 @@ static const taken_word taken[] = {
     {"bottommost_compression", "the lab's compression"},
     {"blob_compression_type", "the lab's compression"},
     {"manual_wal_flush", "the lab's durability"},
+    {"wal_compression", "the lab's compression"},
+    {"compression_manager", "the lab's compression"},
     {"wal_recovery_mode", "the lab's durability"},
+    {"best_efforts_recovery", "the lab's durability"},
     {"wal_dir", "the lab's folder"},
     {"db_log_dir", "the lab's folder"},
     {"db_paths", "the lab's folder"},
@@ -34,7 +37,11 @@ static const taken_word taken[] = {
     {"error_if_exists", OF_THE_ADAPTER},
     {"comparator", OF_THE_ADAPTER},
     {"merge_operator", OF_THE_ADAPTER},
-    {"inplace_update_support", OF_THE_ADAPTER}, /* there would be no snapshots */
+    {"compaction_filter", OF_THE_ADAPTER},
+    {"compaction_filter_factory", OF_THE_ADAPTER},
+    {"checksum", OF_THE_ADAPTER},
+    {"disable_auto_compactions", OF_THE_ADAPTER}, /* what is pending would never come to rest */
+    {"inplace_update_support", OF_THE_ADAPTER},   /* there would be no snapshots */
     {"prefix_extractor", "option prefix_extractor"},
     {"memtable", "option memtable"},
     {"memtable_factory", "option memtable"},
@@ -47,12 +54,13 @@ static const taken_word taken[] = {
     {"compaction_style", "option compaction_style"},
     {"memtable_prefix_bloom_size_ratio", "option memtable_prefix_bloom_size_ratio"},
     {"statistics", "option statistics"},
+    {"use_direct_io_for_compaction_reads", "option direct_io_flush_compaction"},
     {NULL, NULL},
 };
 
 static own_words words_of(const kvdyno_config *config)
 {
-    return (own_words){"options", config->options[OWN_OPTIONS].text, ";"};
+    return (own_words){.option = "options", .text = config->options[OWN_OPTIONS].text, .separators = ";"};
 }
 
 static bool are_there(const kvdyno_config *config)
@@ -150,10 +158,8 @@ static FILE *open_options_file(const char *folder)
 
 static bool has_word(const own_words *words, const char *name, size_t length)
 {
-    size_t size;
-    const char *at = words->text, *word;
-    while ((word = next_word(words, &at, &size))) {
-        if (size == length && memcmp(word, name, size) == 0)
+    for (own_word word = {0}; next_word(words, &word);) {
+        if (is_word(&word, name, length))
             return true;
     }
     return false;

@@ -74,19 +74,24 @@ int sqlite_wait_for_ever(const kvdyno_database *database, sqlite3 *db)
 
 /* ---- a connection ---- */
 
-/* The page size comes first, for it holds only until there is a page. */
+/* The page size comes first, for it holds only until there is a page; so do pragmas of the user's such as auto_vacuum,
+ * before the journal's mode writes one. */
 static int set_pragmas(const kvdyno_database *database, sqlite3 *db)
 {
     const sqlite_api *api = &database->api;
     const sqlite_plan *plan = &database->plan;
-    int code = sqlite_run(api, db,
-                          "PRAGMA page_size=%" PRId64 "; PRAGMA journal_mode=%s; PRAGMA synchronous=%s; "
-                          "PRAGMA cache_size=-%" PRId64 "; PRAGMA mmap_size=%" PRId64 "; PRAGMA wal_autocheckpoint=%d",
-                          plan->page_size, plan->journal_mode, plan->synchronous, plan->cache_kib, plan->mmap_size,
+    int code = sqlite_run(api, db, "PRAGMA page_size=%" PRId64, plan->page_size);
+    if (code == SQLITE_OK)
+        code = sqlite_set_pragmas(api, db, plan->pragmas);
+    if (code == SQLITE_OK)
+        code = sqlite_run(api, db,
+                          "PRAGMA journal_mode=%s; PRAGMA synchronous=%s; PRAGMA cache_size=-%" PRId64
+                          "; PRAGMA mmap_size=%" PRId64 "; PRAGMA wal_autocheckpoint=%d",
+                          plan->journal_mode, plan->synchronous, plan->cache_kib, plan->mmap_size,
                           plan->wal_autocheckpoint);
     if (code == SQLITE_OK && plan->secure_delete)
         code = sqlite_run(api, db, "PRAGMA secure_delete=%s", plan->secure_delete);
-    return code == SQLITE_OK ? sqlite_set_pragmas(api, db, plan->pragmas) : code;
+    return code;
 }
 
 int sqlite_connect(kvdyno_database *database, int flags, sqlite3 **db)

@@ -9,6 +9,10 @@
 static const taken_word taken[] = {
     {"cache_size", "the lab's cache"},
     {"default_cache_size", "the lab's cache"},
+    {"soft_heap_limit", "the lab's cache"},
+    {"hard_heap_limit", "the lab's cache"},
+    {"temp_store_directory", "the lab's folder"},
+    {"data_store_directory", "the lab's folder"},
     {"synchronous", "the lab's durability"},
     {"journal_mode", "option journal_mode"},
     {"page_size", "option page_size"},
@@ -25,7 +29,7 @@ static const taken_word taken[] = {
 
 static own_words words_of(const char *pragmas)
 {
-    return (own_words){"pragmas", pragmas, ";"};
+    return (own_words){.option = "pragmas", .text = pragmas, .separators = ";"};
 }
 
 /* What a pragma of this name answers on a connection. */
@@ -61,13 +65,15 @@ int sqlite_set_pragmas(const sqlite_api *api, sqlite3 *db, const char *pragmas)
 static bool are_known(const sqlite_api *api, sqlite3 *db, const char *pragmas, kvdyno_text *error)
 {
     const own_words words = words_of(pragmas);
-    size_t length;
-    const char *at = pragmas, *name;
-    while ((name = next_word(&words, &at, &length))) {
-        if (knows(api, db, name, length))
+    if (!knows(api, db, "pragma_list", strlen("pragma_list"))) {
+        say(error, "pragmas: this version of SQLite does not list those that it knows (PRAGMA pragma_list)");
+        return false;
+    }
+    for (own_word word = {0}; next_word(&words, &word);) {
+        if (knows(api, db, word.name, word.length))
             continue;
         say(error, "pragmas: this version of SQLite has no pragma %.*s, at character %zu (PRAGMA pragma_list)",
-            (int)length, name, (size_t)(name - pragmas) + 1);
+            (int)word.length, word.name, (size_t)(word.name - pragmas) + 1);
         return false;
     }
     int code = sqlite_set_pragmas(api, db, pragmas);
@@ -95,14 +101,12 @@ bool sqlite_takes_pragmas(const sqlite_api *api, const char *pragmas, kvdyno_tex
 int sqlite_say_pragmas(const sqlite_api *api, sqlite3 *db, const char *pragmas, kvdyno_emit emit, void *context)
 {
     const own_words words = words_of(pragmas);
-    size_t length;
-    const char *at = pragmas, *name;
-    while ((name = next_word(&words, &at, &length))) {
+    for (own_word word = {0}; next_word(&words, &word);) {
         char pragma[NAME_MOST + 1], value[256];
-        int code = ask(api, db, name, length, value, sizeof value);
+        int code = ask(api, db, word.name, word.length, value, sizeof value);
         if (code != SQLITE_OK)
             return code;
-        snprintf(pragma, sizeof pragma, "%.*s", (int)length, name);
+        snprintf(pragma, sizeof pragma, "%.*s", (int)word.length, word.name);
         emit(context, "pragma", pragma, value);
     }
     return SQLITE_OK;

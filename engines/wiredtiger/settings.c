@@ -95,9 +95,16 @@ static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
         {"cache_size", "the lab's cache"},
         {"shared_cache", "the lab's cache"},
         {"block_cache", "the lab's cache"},
+        {"chunk_cache", "the lab's cache"},
+        {"cache_overhead", "the lab's cache"},
         {"log", "the lab's durability"},
         {"transaction_sync", "the lab's durability"},
         {"in_memory", "the lab's durability"},
+        {"checkpoint_sync", "the lab's durability"},
+        {"statistics_log", "the lab's folder"},
+        {"operation_tracking", "the lab's folder"},
+        {"tiered_storage", "the lab's folder"},
+        {"backup_restore_target", "the lab's folder"},
         {"checkpoint", "option checkpoint_seconds"},
         {"eviction", "option eviction_threads_max"},
         {"lsm_manager", "option lsm_merge_threads"},
@@ -108,6 +115,8 @@ static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
         {"create", OF_THE_ADAPTER},
         {"exclusive", OF_THE_ADAPTER},
         {"readonly", OF_THE_ADAPTER},
+        {"salvage", OF_THE_ADAPTER},
+        {"encryption", OF_THE_ADAPTER},
         {"extensions", OF_THE_ADAPTER},
         {"session_max", OF_THE_ADAPTER},
         {"config_base", OF_THE_ADAPTER},
@@ -116,6 +125,12 @@ static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
     };
     static const taken_word of_create[] = {
         {"block_compressor", "the lab's compression"},
+        {"huffman_key", "the lab's compression"},
+        {"huffman_value", "the lab's compression"},
+        {"dictionary", "the lab's compression"},
+        {"cache_resident", "the lab's cache"},
+        {"allocation_size", OF_THE_ADAPTER},
+        {"encryption", OF_THE_ADAPTER},
         {"log", "the lab's durability"},
         {"type", "option type"},
         {"lsm", "option lsm_bloom, and the lab's write_buffer,"},
@@ -133,8 +148,8 @@ static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
         {"import", OF_THE_ADAPTER},
         {NULL, NULL},
     };
-    const own_words open = {"open_config", config->options[WT_OPTION_OPEN_CONFIG].text, ","};
-    const own_words create = {"create_config", config->options[WT_OPTION_CREATE_CONFIG].text, ","};
+    const own_words open = {"open_config", config->options[WT_OPTION_OPEN_CONFIG].text, ",", true, true};
+    const own_words create = {"create_config", config->options[WT_OPTION_CREATE_CONFIG].text, ",", true, true};
     return refuses_words(&open, of_open, error) || refuses_words(&create, of_create, error);
 }
 
@@ -254,8 +269,10 @@ static void say_buffers(const kvdyno_config *config, const wt_plan *plan, kvdyno
     emit(context, "cache", "cache_overhead", "8 %, WiredTiger's default: it counts what it caches as that much more");
     if (!plan->lsm)
         emit(context, "write_buffer", "none of its own",
-             "changed pages wait in the cache; eviction_dirty_target=5, eviction_dirty_trigger=20 (% of the cache), "
-             "WiredTiger's defaults");
+             config->options[WT_OPTION_OPEN_CONFIG].text[0]
+                 ? "changed pages wait in the cache"
+                 : "changed pages wait in the cache; eviction_dirty_target=5, eviction_dirty_trigger=20 (% of the "
+                   "cache), WiredTiger's defaults");
     else
         emitf(emit, context, "write_buffer", "lsm chunk_size", "%" PRIu64 "%s", plan->chunk_size,
               plan->chunk_size == config->write_buffer_bytes ? "" : WHY_ANOTHER_CHUNK_SIZE);

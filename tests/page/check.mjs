@@ -479,9 +479,10 @@ async function keyboard(page, name) {
 }
 
 // What has begun, if it ends in time; otherwise the whole check ends as failed.
-async function within(seconds, begun) {
+async function within(seconds, name, begun) {
     const timer = setTimeout(() => {
-        console.error(`FAILED: a look has not ended after ${seconds} s`);
+        failures.forEach((failure) => console.error(`FAILED ${failure}`));
+        console.error(`FAILED ${name}: has not ended after ${seconds} s`);
         process.exit(1);
     }, 1000 * seconds);
     await begun;
@@ -550,7 +551,7 @@ const args = ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [
 const browser = await chromium.launch({ executablePath, args });
 for (const file of process.argv.slice(2)) {
     for (const size of SIZES) {
-        for (const theme of THEMES) await within(LONGEST_LOOK_S, look(browser, file, size, theme));
+        for (const theme of THEMES) await within(LONGEST_LOOK_S, `${file} ${size} ${theme}`, look(browser, file, size, theme));
     }
 }
 await browser.close();

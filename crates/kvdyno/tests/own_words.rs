@@ -1,12 +1,15 @@
 //! Options in an engine's own words: they take effect, are told, and are refused before anything is touched where the
 //! engine does not know them or the lab sets the same.
 
+use std::fs;
+use std::path::PathBuf;
+
 use crate::support::{Lab, Ran};
 
-/// A run of overwrites with an option.
+/// A run of overwrites with an option, whose databases stay.
 fn run(engine: &str, option: &str) -> Ran {
     let lab = Lab::new().compare([engine]).with("records", 2000).workload("overwrite").operations(2000);
-    lab.option(option).run()
+    lab.option(option).arguments(["--keep"]).run()
 }
 
 /// The values that the engine reports of a word, under a topic.
@@ -43,17 +46,28 @@ fn sqlite_takes_pragmas() {
 
 #[test]
 fn berkeley_db_takes_lines_of_its_file() {
-    run("bdb", "bdb.db_config=mutex_set_tas_spins 77;set_mp_max_write 100 1000").is_clean();
+    let ran = run("bdb", "bdb.db_config=mutex_set_tas_spins 77;set_mp_max_write 100 1000");
+    let databases = ran.is_clean().lab.databases();
+    assert!(!databases.is_empty());
+    for database in &databases {
+        let lines = fs::read_to_string(database.join("DB_CONFIG")).unwrap();
+        assert_eq!(lines, "mutex_set_tas_spins 77\nset_mp_max_write 100 1000\n");
+    }
 }
 
 /// Each has a reason that names the option, the word, and who sets it.
 #[test]
 fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
-    let cases: [(&str, &str, &[&str]); 15] = [
+    let cases: [(&str, &str, &[&str]); 20] = [
         ("rocksdb", "rocksdb.options=no_such_option=1", &["options: ", "no_such_option"]),
         ("rocksdb", "rocksdb.options=max_open_files=x", &["options: "]),
         ("rocksdb", "rocksdb.options=min_blob_size=0;write_buffer_size=1", &["character 17", "the lab's write_buffer"]),
         ("rocksdb", "rocksdb.options=block_based_table_factory={no_block_cache=true}", &["the lab's cache"]),
+        ("rocksdb", "rocksdb.options=block_based_table_factory.no_block_cache=true", &["the lab's cache"]),
+        ("rocksdb", "rocksdb.options=\u{c}write_buffer_size=1", &["the lab's write_buffer"]),
+        ("rocksdb", "rocksdb.options=db_host_id=\";write_buffer_size=1;db_host_id=\"", &["quote at character 12"]),
+        ("sqlite", "sqlite.pragmas=temp_store='\"';synchronous=off;temp_store='\"'", &["quote at character 13"]),
+        ("bdb", "bdb.db_config=db_log_dir /tmp", &["the lab's folder"]),
         ("rocksdb", "rocksdb.options=manual_wal_flush=true", &["the lab's durability"]),
         ("rocksdb", "rocksdb.options=max_background_jobs=3", &["option max_background_jobs"]),
         ("wiredtiger", "wiredtiger.open_config=cache_size=1G", &["the lab's cache"]),
@@ -72,6 +86,6 @@ fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
         for word in words {
             ran.says(word);
         }
-        assert_eq!(ran.lab.databases(), [] as [std::path::PathBuf; 0]);
+        assert_eq!(ran.lab.databases(), Vec::<PathBuf>::new());
     }
 }

@@ -190,7 +190,8 @@ fn counters_of_an_engine_are_seen_over_time() {
         let points = ran.lab.folder().resources(&result.trial).unwrap();
         let counted: Vec<u64> = points.iter().filter_map(|point| point.flushed_bytes).collect();
         let whole = result.window.as_ref().and_then(|window| window.counters.as_ref()?.flushed_bytes).unwrap();
-        assert!(!counted.is_empty() && counted.iter().sum::<u64>() <= whole, "{counted:?} of {whole}");
+        let sum: u64 = counted.iter().sum();
+        assert!(sum > whole / 2 && sum <= whole, "{counted:?} of {whole}");
         assert!(points.iter().all(|point| point.compacted_bytes.is_none() && point.stalled_s.is_none()), "{points:?}");
     }
 }

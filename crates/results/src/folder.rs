@@ -10,7 +10,7 @@
 //!     result.json            written last: its presence says that the trial ended
 //!     latency.hlog           HdrHistogram log, a tagged line for each kind of operation
 //!     series.csv             the window, point by point
-//!     resources.csv          memory and device at the same points
+//!     resources.csv          memory, device and the engine's counters at the same points
 //!     worker.log             what the engine and the worker printed
 //!   report/                  made from the above
 //! ```

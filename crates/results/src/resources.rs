@@ -19,7 +19,8 @@ pub struct ResourcePoint {
     /// Bytes that were written to it.
     pub device_write_bytes: Option<u64>,
     /// Bytes of new data that the engine wrote from its memory to the database's files within the point, by its own
-    /// count. Its counters are read at intervals as long as a point. Absent of an engine without them, and in slices.
+    /// count. Absent of an engine without counters, in slices, of several processes, and where the worker was too busy
+    /// to answer: then the next point has them.
     #[serde(default)]
     pub flushed_bytes: Option<u64>,
     /// Bytes that it wrote anew to bring data that was in files into another form.

@@ -13,11 +13,10 @@ use kvdyno_engine::{Database, Host, abi, guarded};
 use kvdyno_results::{Failure, FailureKind, Waits};
 
 use crate::client_times::ClientTimes;
-use crate::counter_sampler::CounterSampler;
 use crate::loops::{Driver, Limit, Work};
 use crate::observer::Observer;
 use crate::recall::RecallContext;
-use crate::shared::{ClientStats, WorkerState};
+use crate::shared::{ClientStats, SharedCounters, WorkerState};
 use crate::slices::{SlicePart, SlicedClient, pin_to};
 use crate::thread_accounts::{OtherThreads, ThreadAccounts};
 use crate::trial::{Measured, NotRun, Trial, failed};
@@ -72,6 +71,22 @@ impl TrialClient<'_> {
     }
 }
 
+/// The engine's counters while somebody answers for them.
+struct ServedCounters<'a>(&'a SharedCounters);
+
+impl<'a> ServedCounters<'a> {
+    fn begin(counters: &'a SharedCounters) -> Self {
+        counters.begin();
+        ServedCounters(counters)
+    }
+}
+
+impl Drop for ServedCounters<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
 impl<C: RoleClock> Trial<'_, C> {
     /// A thread for each role: all open their sessions, then all begin at once.
     pub(crate) fn run_on_threads(&self, database: &Database) -> Result<Measured, NotRun> {
@@ -80,14 +95,16 @@ impl<C: RoleClock> Trial<'_, C> {
         let participants = roles.len() as u32 + 1;
         self.count_primary();
         let ids: Vec<AtomicI32> = roles.iter().map(|_| AtomicI32::default()).collect();
-        let interval = self.spec.workload.series_interval();
-        let sampler = CounterSampler::of(database, &self.control().engine_counters, interval)
-            .filter(|_| self.spec.slices.is_none());
+        // Its counters are read over time by a thread that no client waits for.
+        let can_count = database.can(abi::CAN_COUNT) && !database.can(abi::IS_SINGLE) && self.spec.slices.is_none();
+        let counters = can_count.then(|| &self.control().engine_counters);
         thread::scope(|scope| {
-            let (records, ids, sampler) = (&records, &ids, sampler.as_ref());
-            if let Some(sampler) = sampler {
-                scope.spawn(move || sampler.run(database));
-            }
+            let (records, ids) = (&records, &ids);
+            let _served = counters.map(|counters| {
+                let served = ServedCounters::begin(counters);
+                scope.spawn(move || guarded(|| counters.serve(|| database.counters())));
+                served
+            });
             let start = |(number, (role, stats))| {
                 let client = TrialClient { number, role, stats, records };
                 scope.spawn(move || {
@@ -96,10 +113,7 @@ impl<C: RoleClock> Trial<'_, C> {
                 })
             };
             let clients: Vec<_> = roles.into_iter().zip(self.shared.client_stats()).enumerate().map(start).collect();
-            let measured = self.coordinate(participants, database, ids, sampler);
-            if let Some(sampler) = sampler {
-                sampler.end();
-            }
+            let measured = self.coordinate(participants, database, ids);
             let ended =
                 clients.into_iter().map(|client| client.join().unwrap_or_else(|cause| panic::resume_unwind(cause)));
             // The client that failed says more than those that were aborted for it.
@@ -113,13 +127,7 @@ impl<C: RoleClock> Trial<'_, C> {
 
     /// The main thread's part where roles are threads: sets the times, opens the barrier, and takes the CPU time of the
     /// measured part.
-    fn coordinate(
-        &self,
-        participants: u32,
-        database: &Database,
-        client_ids: &[AtomicI32],
-        sampler: Option<&CounterSampler<'_>>,
-    ) -> Measured {
+    fn coordinate(&self, participants: u32, database: &Database, client_ids: &[AtomicI32]) -> Measured {
         let (control, barriers) = (self.control(), &self.control().barriers);
         if !barriers.ready.pass(participants) {
             return Measured::default();
@@ -138,9 +146,6 @@ impl<C: RoleClock> Trial<'_, C> {
             control.enter(WorkerState::Measuring);
             others = others_so_far();
             before = UsedSoFar::now(database, account);
-        }
-        if let Some(sampler) = sampler {
-            sampler.begin();
         }
         // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);

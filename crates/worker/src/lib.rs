@@ -13,7 +13,6 @@ mod client_times;
 mod clients;
 pub mod clock;
 mod counter;
-mod counter_sampler;
 mod futex;
 #[cfg(test)]
 mod held_memory;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kvdyno_engine::Counters;
 use kvdyno_model::MOST_OPERATIONS;
@@ -79,22 +79,81 @@ pub struct Control {
     pub taken: CacheLine,
     /// Ids that go from one client to another.
     pub hand_overs: HandOvers,
-    /// The engine's counters as they were last read.
+    /// The engine's counters.
     pub engine_counters: SharedCounters,
 }
 
-/// Counts of an engine's own work. Each word is one more than its count; 0 stands for one that is absent.
+/// Counts of an engine's own work, which the parent asks for and a thread of the worker's reads. Each word of them is one
+/// more than its count; 0 stands for one that is absent.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct SharedCounters {
+    /// 1 while somebody answers.
+    is_served: AtomicU32,
+    /// Times that they were asked for.
+    wanted: AtomicU32,
+    /// The last of these that was answered.
+    answered: AtomicU32,
     flushed_bytes: AtomicU64,
     compacted_bytes: AtomicU64,
     stalled_ns: AtomicU64,
 }
 
 impl SharedCounters {
-    /// Replaces them.
-    pub(crate) fn publish(&self, counters: &Counters) {
+    /// What they are now; `None` if nobody answers within `patience`.
+    pub fn request(&self, patience: Duration) -> Option<Counters> {
+        if self.is_served.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let wanted = self.want();
+        let until = Instant::now() + patience;
+        loop {
+            let answered = self.answered.load(Ordering::Acquire);
+            if answered.wrapping_sub(wanted) < u32::MAX / 2 {
+                return Some(self.read());
+            }
+            let left = until.checked_duration_since(Instant::now())?;
+            wait_while(&self.answered, answered, Some(left));
+        }
+    }
+
+    /// The number of a new request.
+    fn want(&self) -> u32 {
+        let wanted = self.wanted.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        wake_all(&self.wanted);
+        wanted
+    }
+
+    /// Answers requests by what `counters` reads, until [`SharedCounters::end`].
+    pub(crate) fn serve(&self, counters: impl Fn() -> Option<Counters>) {
+        let mut answered = 0;
+        while self.is_served.load(Ordering::Acquire) == 1 {
+            let wanted = self.wanted.load(Ordering::Acquire);
+            if wanted == answered {
+                wait_while(&self.wanted, wanted, None);
+                continue;
+            }
+            if let Some(counters) = counters() {
+                self.publish(&counters);
+            }
+            answered = wanted;
+            self.answered.store(answered, Ordering::Release);
+            wake_all(&self.answered);
+        }
+    }
+
+    /// Requests will be answered.
+    pub(crate) fn begin(&self) {
+        self.is_served.store(1, Ordering::Release);
+    }
+
+    /// Requests are not answered any more.
+    pub(crate) fn end(&self) {
+        self.is_served.store(0, Ordering::Release);
+        self.want();
+    }
+
+    fn publish(&self, counters: &Counters) {
         let store = |word: &AtomicU64, count: Option<u64>| {
             word.store(count.map_or(0, |count| count.saturating_add(1)), Ordering::Relaxed);
         };
@@ -103,8 +162,7 @@ impl SharedCounters {
         store(&self.stalled_ns, counters.stalled_ns);
     }
 
-    /// The last ones that were published; all absent before the first.
-    pub fn read(&self) -> Counters {
+    fn read(&self) -> Counters {
         let count = |word: &AtomicU64| word.load(Ordering::Relaxed).checked_sub(1);
         Counters {
             flushed_bytes: count(&self.flushed_bytes),

@@ -11,24 +11,19 @@ pub(super) struct ResourceLog {
     device: Option<WatchedDevice>,
     /// The device's counters at the end of the last point.
     before: Option<DeviceCounters>,
-    /// The engine's, where they have been read.
-    counted: Counters,
+    /// The engine's when they were last known.
+    counted: Option<Counters>,
     pub(super) points: Vec<ResourcePoint>,
 }
 
 impl ResourceLog {
     /// The log of a trial whose database is at this path.
     pub(super) fn of(database: &Path) -> Self {
-        ResourceLog {
-            device: WatchedDevice::below(database),
-            before: None,
-            counted: Counters::default(),
-            points: Vec::new(),
-        }
+        ResourceLog { device: WatchedDevice::below(database), before: None, counted: None, points: Vec::new() }
     }
 
     /// The first point begins.
-    pub(super) fn begin(&mut self, counted: Counters) {
+    pub(super) fn begin(&mut self, counted: Option<Counters>) {
         (self.before, self.counted) = (self.counters(), counted);
     }
 
@@ -37,11 +32,13 @@ impl ResourceLog {
     pub(super) fn look(
         &mut self,
         (end_s, seconds): (f64, f64),
-        (resident_kib, counted): (Option<u64>, Counters),
+        (resident_kib, counted): (Option<u64>, Option<Counters>),
         is_alone: bool,
     ) {
         let now = self.counters();
-        let counts = |part: fn(&Counters) -> Option<u64>| Some(part(&counted)?.saturating_sub(part(&self.counted)?));
+        let counts = |part: fn(&Counters) -> Option<u64>| {
+            Some(part(counted.as_ref()?)?.saturating_sub(part(self.counted.as_ref()?)?))
+        };
         let since = now.as_ref().zip(self.before.as_ref()).map(|(now, before)| now.since(before));
         let since = since.filter(|_| is_alone);
         self.points.push(ResourcePoint {
@@ -54,7 +51,9 @@ impl ResourceLog {
             compacted_bytes: counts(|counters| counters.compacted_bytes),
             stalled_s: counts(|counters| counters.stalled_ns).map(|ns| ns as f64 / 1e9),
         });
-        (self.before, self.counted) = (now, counted);
+        self.before = now;
+        // Where they were not answered, the next point has what came since.
+        self.counted = counted.or(self.counted);
     }
 
     fn counters(&self) -> Option<DeviceCounters> {

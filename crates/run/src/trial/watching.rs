@@ -31,6 +31,8 @@ use kvdyno_model::TimeSpan;
 pub(super) const TICK: Duration = Duration::from_millis(100);
 /// Between two looks at whether a slice is over, where it does not tell.
 pub(super) const SLICE_TICK: Duration = Duration::from_millis(10);
+/// The time that a worker has to answer how far the engine's counters are.
+const ANSWER: Duration = Duration::from_millis(50);
 /// The time that an interrupted worker has to close its database.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -133,6 +135,8 @@ impl<'a> Watching<'a> {
         bounds: &'a mut Bounds,
     ) -> Self {
         let now = Instant::now();
+        // Some twenty rows for a short trial, one a second for a long one.
+        let interval = context.planned.planned_time().map_or(Duration::from_secs(1), |time| time / 20);
         Watching {
             context,
             shared,
@@ -154,7 +158,7 @@ impl<'a> Watching<'a> {
             pauses: Pauses::new(Clocks::now()),
             lab_cpu: LabCpu::default(),
             counted_before_s: 0.0,
-            interval: context.planned.workload.series_interval(),
+            interval: interval.clamp(Duration::from_millis(100), Duration::from_secs(1)),
             last_row: (Snapshot::default(), now),
             second: now,
             rates: (0.0, 0.0),
@@ -443,7 +447,7 @@ impl<'a> Watching<'a> {
             // The first interval begins with the measured part, which began between two looks.
             self.first_look = snapshot.clone();
             self.last_row = (snapshot, now);
-            self.resources.begin(control.engine_counters.read());
+            self.resources.begin(control.engine_counters.request(ANSWER));
             if self.standing.is_none() {
                 self.lab_cpu.begin();
             }
@@ -468,7 +472,7 @@ impl<'a> Watching<'a> {
             }
             self.series.extend(rows);
             let is_alone = self.standing.is_none() && self.beside.is_empty();
-            let seen = (self.processes.resident_kib(), control.engine_counters.read());
+            let seen = (self.processes.resident_kib(), control.engine_counters.request(ANSWER));
             self.resources.look((end_s, seconds), seen, is_alone);
             let all = snapshot.rows_since(&self.first_look, end_s, end_s, control.ticks_per_ns());
             self.so_far = Some(SoFar::of(&all));

@@ -1,14 +1,12 @@
 //! A workload as a trial does it: which one, with its records, its clients and its end.
 
-use std::time::Duration;
-
 use super::workload_key::WorkloadError;
 use kvdyno_dataset::{KeyError, Keys};
 use kvdyno_experiment::RunKey;
 use serde::{Deserialize, Serialize};
 
 use super::definition::Removal;
-use super::parameters::{TrialEnd, WorkloadParameters};
+use super::parameters::WorkloadParameters;
 use super::role::Role;
 use super::workload::Workload;
 use crate::ledger_memory::LedgerMemory;
@@ -89,18 +87,6 @@ impl WorkloadSpec {
         let WorkloadParameters { data, reads, .. } = &self.parameters;
         let is_known = self.name.leaves_records() && data.value_sizes.is_none() && !reads.cursors.bring_keys_only();
         is_known.then_some(data.key_size + data.value_size)
-    }
-
-    /// The time between two points of a trial's time series: some twenty of a short trial, one a second of a long one,
-    /// or of one whose length is not known.
-    pub fn series_interval(&self) -> Duration {
-        let longest = Duration::from_secs(1);
-        match self.parameters.end {
-            TrialEnd::After(duration) if !self.name.profile().loads => {
-                ((self.parameters.warmup + duration) / 20).clamp(Duration::from_millis(100), longest)
-            }
-            _ => longest,
-        }
     }
 
     /// Records that an audit reads at the most.
