@@ -551,7 +551,10 @@ const args = ["--disable-gpu", ...(process.getuid() === 0 ? ["--no-sandbox"] : [
 const browser = await chromium.launch({ executablePath, args });
 for (const file of process.argv.slice(2)) {
     for (const size of SIZES) {
-        for (const theme of THEMES) await within(LONGEST_LOOK_S, `${file} ${size} ${theme}`, look(browser, file, size, theme));
+        for (const theme of THEMES) {
+            const name = `${file} ${size} ${theme}`;
+            await within(LONGEST_LOOK_S, name, look(browser, file, size, theme));
+        }
     }
 }
 await browser.close();

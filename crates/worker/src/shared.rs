@@ -83,16 +83,16 @@ pub struct Control {
     pub engine_counters: SharedCounters,
 }
 
-/// Counts of an engine's own work, which the parent asks for and a thread of the worker's reads. Each word of them is one
+/// Counts of an engine's own work, which a thread of the worker's reads at the parent's request. Each word of them is one
 /// more than its count; 0 stands for one that is absent.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct SharedCounters {
     /// 1 while somebody answers.
     is_served: AtomicU32,
-    /// Times that they were asked for.
+    /// The number of requests.
     wanted: AtomicU32,
-    /// The last of these that was answered.
+    /// The last of them that was answered.
     answered: AtomicU32,
     flushed_bytes: AtomicU64,
     compacted_bytes: AtomicU64,
