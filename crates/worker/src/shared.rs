@@ -83,8 +83,8 @@ pub struct Control {
     pub engine_counters: SharedCounters,
 }
 
-/// Counts of an engine's own work, which a thread of the worker's reads at the parent's request. Each word of them is one
-/// more than its count; 0 stands for one that is absent.
+/// Counts of an engine's own work, which a thread of the worker's reads at the parent's request. Each word of them is
+/// one more than its count; 0 stands for one that is absent.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub struct SharedCounters {
@@ -100,7 +100,7 @@ pub struct SharedCounters {
 }
 
 impl SharedCounters {
-    /// What they are now; `None` if nobody answers within `patience`.
+    /// The counts of this moment; `None` if nobody answers within `patience`.
     pub fn request(&self, patience: Duration) -> Option<Counters> {
         if self.is_served.load(Ordering::Acquire) == 0 {
             return None;
