@@ -56,16 +56,18 @@ kvdyno_status adapter_statistics(kvdyno_database *database, kvdyno_emit emit, vo
     return code ? KVDYNO_ERROR : KVDYNO_OK;
 }
 
-/* Pages that went from the cache to the files, at checkpoints and to make space; the log is not in it. */
+/* Pages that went from the cache to the files, at checkpoints and to make space; the log is not in it. Figures of the
+ * whole cache would take a walk through it. */
 kvdyno_status adapter_counters(kvdyno_database *database, kvdyno_counters *counters)
 {
-    DB_MPOOL_STAT *stat;
-    uint32_t page_size;
-    if (database->db->get_pagesize(database->db, &page_size) != 0 ||
-        database->env->memp_stat(database->env, &stat, NULL, 0) != 0)
+    DB_MPOOL_FSTAT **files = NULL;
+    uint64_t bytes = 0;
+    if (database->env->memp_stat(database->env, NULL, &files, 0) != 0)
         return KVDYNO_ERROR;
+    for (DB_MPOOL_FSTAT **file = files; file && *file; file++)
+        bytes += (uint64_t)(*file)->st_page_out * (*file)->st_pagesize;
     if (COUNTS(counters, flushed_bytes))
-        counters->flushed_bytes = (uint64_t)stat->st_page_out * page_size;
-    free(stat);
+        counters->flushed_bytes = bytes;
+    free(files);
     return KVDYNO_OK;
 }
