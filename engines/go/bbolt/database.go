@@ -19,6 +19,7 @@ var bucket = []byte("kvdyno")
 type database struct {
 	bolt     *bolt.DB
 	joinPuts bool
+	counts   bool
 	syncer   *adapter.Syncer
 }
 
@@ -47,7 +48,7 @@ func open(config *adapter.Config) (adapter.Database, error) {
 		opened.Close()
 		return nil, fmt.Errorf("making the bucket: %w", err)
 	}
-	database := &database{bolt: opened, joinPuts: config.Bool("join_puts")}
+	database := &database{bolt: opened, joinPuts: config.Bool("join_puts"), counts: !config.Bool("no_statistics")}
 	if config.Durability == adapter.Periodic {
 		database.syncer = adapter.StartSyncer(config.SyncPeriodMs, opened.Sync)
 	}
@@ -81,7 +82,7 @@ func (database *database) Flush() error { return database.bolt.Sync() }
 
 // Counters are the pages that transactions allocated, each of which is written once: none without statistics.
 func (database *database) Counters() adapter.Counters {
-	if database.bolt.NoStatistics {
+	if !database.counts {
 		return adapter.Counters{}
 	}
 	stats := database.bolt.Stats()

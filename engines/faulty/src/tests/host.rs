@@ -89,6 +89,7 @@ impl Db {
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 5000 },
+            abi::OptionValue { text: c"".as_ptr() },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
             abi::OptionValue { integer: 0 },
