@@ -91,7 +91,7 @@ fn a_torn_end_of_the_log_is_cut_off() {
 #[test]
 fn every_choice_is_a_fault() {
     let names: Vec<_> = Fault::CHOICES.to_str().unwrap().split('|').collect();
-    assert_eq!(names.len(), 87);
+    assert_eq!(names.len(), 88);
     assert!(names.iter().all(|name| Fault::named(name).is_some()));
     assert_eq!(Fault::named("leak"), None);
 }
