@@ -114,6 +114,18 @@ impl FolderLock {
         Ok(Self { _file: LockedFile::of(file), path: path.join(NAME), maker })
     }
 
+    /// The process of this machine that works in the folder `path`; absent if none does. Takes no lock.
+    ///
+    /// # Errors
+    /// If the lock's file cannot be read.
+    pub fn holder(path: &Path) -> io::Result<Option<u32>> {
+        let file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path.join(NAME)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        Ok(read(&file)?.filter(Maker::is_alive).map(|maker| maker.pid))
+    }
+
     /// The run whose folder it is.
     pub fn run(&self) -> &RunName {
         &self.maker.run
@@ -213,8 +225,21 @@ mod tests {
         let LockError::Held { pid, .. } = &second else { panic!("{second}") };
         assert_eq!(*pid, Some(std::process::id()));
         assert!(second.to_string().contains(&format!("in use by process {}", std::process::id())), "{second}");
+        assert_eq!(FolderLock::holder(folder.path()).unwrap(), pid.to_owned());
         drop(first);
         FolderLock::acquire(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_without_a_living_holder_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(FolderLock::holder(folder.path()).unwrap(), None);
+        fs::write(folder.path().join(NAME), "x").unwrap();
+        assert_eq!(FolderLock::holder(folder.path()).unwrap(), None);
+        let mut maker = serde_json::to_value(Maker::this_process(RunName::new().unwrap()).unwrap()).unwrap();
+        maker["boot"] = "another".into();
+        fs::write(folder.path().join(NAME), maker.to_string()).unwrap();
+        assert_eq!(FolderLock::holder(folder.path()).unwrap(), None);
     }
 
     #[test]

@@ -49,6 +49,11 @@ fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
     }
 }
 
+/// The name of this machine in its network; absent where the kernel does not show it.
+pub fn host_name() -> Option<String> {
+    Tree::live().text("proc/sys/kernel/hostname")
+}
+
 /// The memory that can still be had without swapping, KiB: what the kernel says is available, and no more than a
 /// container's limit. 0 where the kernel does not show it.
 pub fn available_kib() -> u64 {

@@ -6,9 +6,9 @@ mod key_flags;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use kvdyno_install::Language;
-use kvdyno_model::{KeyValue, TimeSpan};
+use kvdyno_model::{KeyValue, Part, TimeSpan};
 use kvdyno_report::{Diff, Format, Paper, Tables};
 
 use crate::progress::MetricsTarget;
@@ -21,6 +21,7 @@ pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
 #[derive(Debug, Parser)]
 #[command(
     version,
+    long_version = crate::commands::machine::version(),
     about,
     max_term_width = 120,
     after_help = "Examples:
@@ -30,6 +31,7 @@ pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
   kvdyno run experiment.toml                    run an experiment from a file
   kvdyno run inmem-numa --fit --budget 10m      run a published experiment, scaled to this machine
   kvdyno run --resume results/comparison-…      continue an interrupted run
+  kvdyno run mine.toml --part 3/8               run one of eight parts, for one of eight machines
   kvdyno report results/comparison-…            print the tables again, and write its page of charts
   kvdyno engines rocksdb                        list capabilities and options of RocksDB's adapter
   kvdyno machine                                describe this machine, measure the driver's own cost
@@ -55,6 +57,12 @@ pub enum Command {
     Diff(Box<DiffArguments>),
     /// Run an experiment, or continue an interrupted one
     Run(RunArguments),
+    /// Print the script by which Slurm, GitHub or GNU parallel runs an experiment in parts
+    Submit(SubmitArguments),
+    /// Show how far runs have come
+    Status(StatusArguments),
+    /// Merge the results of a plan's parts
+    Merge(MergeArguments),
     /// Print the tables of a results folder, and write its page of charts
     Report(ReportArguments),
     /// List the engines, or the capabilities and options of one
@@ -286,6 +294,7 @@ impl OutputArguments {
   kvdyno compare lmdb rocksdb --dry-run > mine.toml     write a file to start from
   kvdyno run mine.toml
   kvdyno run inmem-numa --fit --budget 10m              one of `kvdyno experiments`, in ten minutes
+  kvdyno run mine.toml --part 3/8 --out results/part-3  one of eight parts, for one of eight machines
   kvdyno run --resume results/comparison-20260101-120000"
 )]
 pub struct RunArguments {
@@ -302,6 +311,9 @@ pub struct RunArguments {
     /// --resume), including the time that it took before
     #[arg(long, value_name = "TIME", requires = "limited")]
     pub budget: Option<TimeSpan<1>>,
+    /// Part of the plan to run, such as 3/8. What is compared with each other is in one part, with all its repeats
+    #[arg(long, value_name = "NUMBER/PARTS", conflicts_with = "resume")]
+    pub part: Option<Part>,
     /// Folder for the databases, on the storage to be measured [default: lab.dir of the file, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume", help_heading = "[lab]")]
     pub dir: Option<PathBuf>,
@@ -311,6 +323,67 @@ pub struct RunArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub watch: WatchArguments,
+}
+
+/// A scheduler that runs the parts of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Scheduler {
+    /// A script that submits a job array and a job that merges, for bash
+    Slurm,
+    /// A workflow with a matrix of jobs, for .github/workflows
+    Github,
+    /// A script that starts GNU parallel, for bash
+    Parallel,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Nothing is run or submitted: read the script, and edit it.
+
+Examples:
+  kvdyno submit slurm mine.toml --parts 8 | bash -s -- --partition=NAME
+  kvdyno submit parallel mine.toml --parts 8 | bash -s -- --sshloginfile MACHINES
+  kvdyno submit github mine.toml --parts 8 > .github/workflows/kvdyno.yml")]
+pub struct SubmitArguments {
+    /// Scheduler
+    #[arg(value_enum, value_name = "SCHEDULER")]
+    pub scheduler: Scheduler,
+    /// Experiment file, at the same path on each machine, or the name of one of kvdyno's own experiments
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Number of parts
+    #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub parts: u32,
+    /// Folder of all results, on storage that the machines share [default: results/NAME]
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  kvdyno status results/demo-…       how far one run has come
+  kvdyno status results/part-*       the same of all parts of a plan")]
+pub struct StatusArguments {
+    /// Results folder; a run may be at work there, on any machine
+    #[arg(required = true, value_name = "FOLDER")]
+    pub folders: Vec<PathBuf>,
+    #[command(flatten)]
+    pub list: ListArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Parts may be merged before all are complete, and again later. Of a variant that \
+several parts loaded, the loads of the part with the lowest number stand.
+
+Examples:
+  kvdyno merge results/part-* --out results/all
+  kvdyno report results/all")]
+pub struct MergeArguments {
+    /// Results folder of a part
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<PathBuf>,
+    /// Folder of the merged results: a new one, or one that has some of these parts
+    #[arg(long, value_name = "FOLDER")]
+    pub out: PathBuf,
 }
 
 #[derive(Debug, Args)]

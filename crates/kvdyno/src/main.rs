@@ -28,6 +28,9 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::run(arguments),
         Command::Diff(arguments) => commands::diff::run(&arguments),
         Command::Run(arguments) => commands::run::run(arguments),
+        Command::Submit(arguments) => commands::submit::run(&arguments),
+        Command::Status(arguments) => commands::status::run(&arguments),
+        Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Report(arguments) => commands::report::run(arguments),
         Command::Engines(EnginesArguments { command: Some(EnginesCommand::Check(arguments)), .. }) => {
             commands::check::run(*arguments)

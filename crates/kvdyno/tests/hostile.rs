@@ -236,13 +236,14 @@ fn where_nothing_can_be_saved_the_run_stops_and_goes_on_at_that_trial() {
     let Some(_small) = SmallFilesystem::mount(comparison.lab(), "results") else { return };
     let lab = comparison.lab().clone();
     fs::create_dir(lab.path("databases")).unwrap();
-    let running = comparison.start().has_records(2);
+    // It saves nothing more of a trial before the storage is full: such files would make space for a failed result.
+    let running = comparison.start().has_records(2).stopped();
     let filler = lab.path("results/filler");
     // To the last byte: a write that fails may have been a part.
     let full = (0..28).rev().map(|power| 1 << power).flat_map(|size: usize| std::iter::repeat_n(size, 3));
     let mut file = fs::File::create(&filler).unwrap();
     full.for_each(|size| drop(std::io::Write::write_all(&mut file, &vec![0; size])));
-    let ran = running.ends();
+    let ran = running.continued().ends();
     ran.exits(1).says("No space left on device").says("results/trials/000");
     let before = lab.result_files();
     drop(file);

@@ -34,6 +34,7 @@ mod new_adapter;
 mod numa_guest;
 mod own_words;
 mod ownership;
+mod parts;
 mod processes;
 mod profile;
 mod put_off;

@@ -13,6 +13,7 @@ mod extent;
 mod fit;
 pub mod inspection;
 mod parameters;
+mod part;
 mod plan;
 mod roles;
 mod space;

@@ -144,8 +144,23 @@ impl Plan {
         self.number();
     }
 
+    /// Leaves out the trials that are neither `wanted` nor loads of those. Trials keep their numbers.
+    pub(crate) fn keep(&mut self, wanted: impl Fn(&PlannedTrial) -> bool) {
+        let needed: HashSet<LoadId> = self.trials.iter().filter(|trial| wanted(trial)).map(|trial| trial.origin).collect();
+        let is_needed = |trial: &PlannedTrial| trial.key.phase == Phase::Load && needed.contains(&trial.origin);
+        self.trials.retain(|trial| is_needed(trial) || wanted(trial));
+        self.note_last();
+    }
+
     /// Numbers the trials, and tells after which of them a database is not needed any more.
     pub(crate) fn number(&mut self) {
+        self.note_last();
+        for (trial, number) in self.trials.iter_mut().zip(1..) {
+            trial.key.number = number;
+        }
+    }
+
+    fn note_last(&mut self) {
         let (mut origins, mut copies) = (HashSet::new(), HashSet::new());
         for trial in self.trials.iter_mut().rev() {
             let is_last = origins.insert(trial.origin);
@@ -153,9 +168,6 @@ impl Plan {
             let is_last_on_copy = is_copy && copies.insert((trial.origin, trial.copy));
             trial.last_on_database = is_last_on_copy || (is_last && !trial.copied);
             trial.last_on_origin = trial.copied && is_last;
-        }
-        for (trial, number) in self.trials.iter_mut().zip(1..) {
-            trial.key.number = number;
         }
     }
 

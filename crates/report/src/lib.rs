@@ -12,6 +12,7 @@ mod figures;
 mod format;
 mod grid;
 mod labels;
+mod machines;
 mod order;
 mod published;
 mod remarks;

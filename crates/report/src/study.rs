@@ -10,10 +10,11 @@ use std::thread;
 use kvdyno_analysis::{Cell, CellSteadiness, PutOff, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{LeftOut, Machine, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
+use kvdyno_results::{LeftOut, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
 
 use crate::error::ReportError;
 use crate::labels::{Label, labels};
+use crate::machines::Machines;
 use crate::order::{distinct, in_order_of_engines};
 use crate::remarks::weaknesses;
 
@@ -25,7 +26,7 @@ pub(crate) struct Contents {
     folder: ResultsFolder,
     experiment: Experiment,
     experiment_text: String,
-    machine: Option<Machine>,
+    machines: Machines,
     results: Vec<TrialResult>,
     series: Series,
     left_out: Vec<LeftOut>,
@@ -43,8 +44,8 @@ pub(crate) struct Study<'a> {
     pub(crate) experiment: &'a Experiment,
     /// Its file.
     pub(crate) experiment_text: &'a str,
-    /// The machine that it ran on; absent if that was not written.
-    pub(crate) machine: Option<&'a Machine>,
+    /// The machines that it ran on.
+    pub(crate) machines: &'a Machines,
     /// Every trial that ended, in order.
     pub(crate) results: &'a [TrialResult],
     /// Their time series.
@@ -100,12 +101,15 @@ impl Contents {
         let experiment = folder.experiment()?;
         let results = in_order_of_engines(folder.results()?, &experiment.engines);
         let series = all_series(folder, &results)?;
-        let (machine, left_out) = (folder.machine()?, folder.left_out()?);
+        let left_out = folder.left_out()?;
         let ended: HashSet<&TrialKey> = results.iter().map(|result| &result.trial).collect();
         let plan = folder.plan()?;
         let planned = plan.iter().flat_map(SavedPlan::expected).cloned();
         let missing = planned.filter(|trial| !ended.contains(trial)).collect();
-        let spent_s = plan.as_ref().map(|plan| plan.spent.seconds).filter(|seconds| *seconds > 0.0);
+        let machines = Machines::read(folder, plan.as_ref())?;
+        // Merged results cannot be resumed.
+        let spent = plan.as_ref().filter(|plan| plan.merged.is_empty());
+        let spent_s = spent.map(|plan| plan.spent.seconds).filter(|seconds| *seconds > 0.0);
         let has_later_budget = plan.as_ref().is_some_and(|plan| plan.budget.is_some());
         let most_values = plan.as_ref().and_then(|plan| plan.most_values);
         let experiment_text = folder.experiment_text()?;
@@ -114,7 +118,7 @@ impl Contents {
             folder,
             experiment,
             experiment_text,
-            machine,
+            machines,
             results,
             series,
             left_out,
@@ -133,7 +137,7 @@ impl Contents {
             results: in_order_of_engines(results, &experiment.engines),
             experiment,
             experiment_text: String::new(),
-            machine: None,
+            machines: Machines::default(),
             series: Series::new(),
             left_out: Vec::new(),
             missing: Vec::new(),
@@ -158,14 +162,15 @@ impl<'a> Study<'a> {
         let detect = contents.experiment.lab.detect.0;
         let cell = |(cell, label): (Cell<'a>, Label)| {
             let steadiness = steadiness(&cell.finished, &contents.series, detect);
-            let weaknesses = weaknesses(&cell, steadiness.as_ref(), contents.machine.as_ref());
+            let machine = cell.first().and_then(|first| contents.machines.of_trial(first.trial.number));
+            let weaknesses = weaknesses(&cell, steadiness.as_ref(), machine);
             StudyCell { put_off: PutOff::of(&cell), cell, label, steadiness, weaknesses }
         };
         Ok(Study {
             name: &contents.experiment.name,
             experiment: &contents.experiment,
             experiment_text: &contents.experiment_text,
-            machine: contents.machine.as_ref(),
+            machines: &contents.machines,
             results: &contents.results,
             series: &contents.series,
             resources,

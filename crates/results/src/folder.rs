@@ -5,6 +5,7 @@
 //!   experiment.toml          the experiment as it was run
 //!   machine.json             the machine it ran on
 //!   plan.json                the experiment as it was begun, and its trials
+//!   machines/0003.json       of merged results: the machine of part 3
 //!   values.seed              the seed of all values, for the folder's owner alone
 //!   trials/0001-lmdb-load/   one trial
 //!     result.json            written last: its presence says that the trial ended
@@ -21,10 +22,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_experiment::{Experiment, FileError};
+use serde::de::DeserializeOwned;
 
 use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
-use crate::{LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
+use crate::{EndedTrial, LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
 
 /// A results folder.
 #[derive(Clone, Debug)]
@@ -176,6 +178,16 @@ impl ResultsFolder {
         read_json(&self.machine_file())
     }
 
+    /// The machine of a part, in merged results.
+    pub fn part_machine_file(&self, part: u32) -> PathBuf {
+        self.root.join("machines").join(format!("{part:04}.json"))
+    }
+
+    /// The machine of a part of merged results; absent as [`ResultsFolder::machine`].
+    pub fn part_machine(&self, part: u32) -> Result<Option<Machine>, ReadError> {
+        read_json(&self.part_machine_file(part))
+    }
+
     /// The text of the experiment file; empty if it is none.
     pub fn experiment_text(&self) -> Result<String, ReadError> {
         let content = read(&self.experiment_file())?;
@@ -196,17 +208,29 @@ impl ResultsFolder {
     /// # Errors
     /// If one cannot be read, or two results say that they are of the same trial.
     pub fn results(&self) -> Result<Vec<TrialResult>, ReadError> {
+        self.read_results(|result: &TrialResult| result.trial.number)
+    }
+
+    /// The outcomes of the trials that ended, in order of their numbers, with less work than [`ResultsFolder::results`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn ended(&self) -> Result<Vec<EndedTrial>, ReadError> {
+        self.read_results(|ended: &EndedTrial| ended.trial.number)
+    }
+
+    fn read_results<T: DeserializeOwned>(&self, number_of: impl Fn(&T) -> u32) -> Result<Vec<T>, ReadError> {
         let folder = self.root.join("trials");
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(cause) => return Err(ReadError::Io { path: folder, cause }),
         };
-        let mut results: BTreeMap<u32, TrialResult> = BTreeMap::new();
+        let mut results: BTreeMap<u32, T> = BTreeMap::new();
         for entry in entries {
             let path = entry.map_err(|cause| ReadError::Io { path: folder.clone(), cause })?.path().join("result.json");
             let Some(result) = read_result(&path)? else { continue };
-            let number = result.trial.number;
+            let number = number_of(&result);
             if results.insert(number, result).is_some() {
                 let cause = format!("it is of trial {number}, of which there is another result");
                 return Err(ReadError::Damaged { path, cause });
@@ -254,7 +278,7 @@ impl ResultsFolder {
     }
 }
 
-fn read_result(path: &Path) -> Result<Option<TrialResult>, ReadError> {
+fn read_result<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
     #[derive(serde::Deserialize)]
     struct Schema {
         schema: u32,
@@ -266,7 +290,7 @@ fn read_result(path: &Path) -> Result<Option<TrialResult>, ReadError> {
     }
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
     let damaged = |error: serde_json::Error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() };
     read(path)?.map(|text| serde_json::from_slice(&text).map_err(damaged)).transpose()
 }

@@ -4,7 +4,7 @@ use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Phase, TrialKey};
+use crate::{MergedPart, PartFacts, Phase, TrialKey};
 
 /// The experiment and its trials, as they were when the run began. Later steps compare against them: a report states
 /// which trials are missing, and a run does not continue with another experiment.
@@ -37,6 +37,12 @@ pub struct SavedPlan {
     /// The time limit that a later command gave it; absent where that of the experiment holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<TimeSpan<1>>,
+    /// The part of a plan whose trials these are; absent for a whole plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartFacts>,
+    /// The parts whose results were merged, in order; empty for results that were measured as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedPart>,
 }
 
 /// A repeat that was done again.
@@ -82,9 +88,19 @@ pub struct Enough {
 impl SavedPlan {
     /// The plan of a run that begins.
     pub fn new(experiment: Value, trials: Vec<TrialKey>, ordered: Option<u32>) -> SavedPlan {
-        let (repeated, skipped) = (Vec::new(), Vec::new());
-        let (spent, budget) = (Spent::default(), None);
-        SavedPlan { experiment, trials, enough: None, ordered, most_values: None, repeated, skipped, spent, budget }
+        SavedPlan {
+            experiment,
+            trials,
+            enough: None,
+            ordered,
+            most_values: None,
+            repeated: Vec::new(),
+            skipped: Vec::new(),
+            spent: Spent::default(),
+            budget: None,
+            part: None,
+            merged: Vec::new(),
+        }
     }
 
     /// Gives it another time limit, so that it goes on if it ended for want of time, with as many values as there can
@@ -111,6 +127,13 @@ impl SavedPlan {
         let last = self.enough.as_ref().map_or(ordered, |enough| enough.repeat);
         let is_skipped = |trial: &TrialKey| self.skipped.iter().any(|skipped| skipped.trials.contains(&trial.number));
         self.trials.iter().filter(move |trial| trial.repeat <= last && !is_skipped(trial))
+    }
+
+    /// The numbers of the parts that merged results do not have.
+    pub fn absent_parts(&self) -> Vec<u32> {
+        let Some(first) = self.merged.first() else { return Vec::new() };
+        let is_there = |number: &u32| self.merged.iter().any(|merged| merged.facts.part.number() == *number);
+        (1..=first.facts.part.of()).filter(|number| !is_there(number)).collect()
     }
 
     /// The first difference of another list of trials, as a clause; `None` if it is the same.

@@ -12,7 +12,7 @@ pub fn run(arguments: Box<CompareArguments>) -> Result<(), Error> {
     let mut experiment = experiment(&arguments)?;
     run::enter_scope(&experiment);
     run::give_up(&mut experiment, &arguments.erase)?;
-    run::start(experiment, None, &arguments.output, &arguments.watch)
+    run::start(experiment, None, None, &arguments.output, &arguments.watch)
 }
 
 fn experiment(arguments: &CompareArguments) -> Result<Experiment, Error> {

@@ -56,7 +56,7 @@ fn measured(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), 
     run::enter_scope(&experiment);
     run::give_up(&mut experiment, &arguments.erase)?;
     let output = (arguments.out.as_deref(), arguments.dry_run);
-    match run::measure(experiment, None, output, &arguments.watch).map_err(of_diff)? {
+    match run::measure(experiment, None, None, output, &arguments.watch).map_err(of_diff)? {
         Some(ended) => tell_run(&ended, arguments),
         None => Ok(()),
     }

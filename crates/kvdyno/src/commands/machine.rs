@@ -57,6 +57,11 @@ fn build() -> KvdynoBuild {
     }
 }
 
+/// The version of this program, with its build.
+pub fn version() -> String {
+    kvdyno(env!("CARGO_PKG_VERSION"), Some(&build()))
+}
+
 /// `0.1.0, commit 1a2b3c4d5e6f, release, rustc 1.95.0`.
 fn kvdyno(version: &str, build: Option<&KvdynoBuild>) -> String {
     let commit = build.and_then(|build| build.commit.as_ref()).map(|commit| format!("commit {commit}"));

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use jiff::Zoned;
 use kvdyno_analysis::verdicts::Looks;
 use kvdyno_environment::lock::FolderLock;
+use kvdyno_environment::machine::host_name;
 use kvdyno_environment::memory::scope;
 use kvdyno_environment::ownership::RunName;
 use kvdyno_environment::random_bits;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
-use kvdyno_model::text::of_the_rest;
-use kvdyno_model::{FilePath, TimeSpan};
+use kvdyno_model::text::{counted, of_the_rest};
+use kvdyno_model::{FilePath, Part, TimeSpan};
 use kvdyno_plan::{AffordableRepeats, Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
 use kvdyno_report::{Format, Tables};
-use kvdyno_results::SavedPlan;
-use kvdyno_results::files;
 use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{PartFacts, SavedPlan, files, plan_digest};
 use kvdyno_run::{LabProgram, Progress, Stop, Summary};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -44,13 +44,13 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
     }
     if !arguments.fit {
         give_up(&mut experiment, &arguments.erase)?;
-        return start(experiment, Some((path, text)), &arguments.output, &arguments.watch);
+        return start(experiment, Some((path, text)), arguments.part, &arguments.output, &arguments.watch);
     }
     let text = make_whole(&mut experiment, Some((path.clone(), text)))?.map(|(_, text)| text).unwrap_or_default();
     let mut fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
     give_up(&mut fitted, &arguments.erase)?;
     // No file is passed: the changes have no position in it.
-    start(fitted, None, &arguments.output, &arguments.watch)
+    start(fitted, None, arguments.part, &arguments.output, &arguments.watch)
 }
 
 /// Continues in a systemd scope if the experiment limits memory and this user can do that in such a scope only.
@@ -121,7 +121,7 @@ fn fitted(experiment: &Experiment, budget: Option<TimeSpan<1>>) -> Result<Experi
 }
 
 /// The experiment that `path` names: a file, or where there is none an experiment that comes with the program.
-fn file_or_shipped(path: &Path) -> Result<(Experiment, String), Error> {
+pub fn file_or_shipped(path: &Path) -> Result<(Experiment, String), Error> {
     match path.to_str().and_then(Shipped::named).filter(|_| !path.exists()) {
         Some(shipped) => parse(shipped.text.to_owned(), path),
         None => read(path),
@@ -182,37 +182,41 @@ impl EndedRun {
     }
 }
 
-/// Checks an experiment, makes its results folder, runs it and reports. `file` is where it came from.
+/// Checks an experiment, makes its results folder, runs it or a part of it, and reports. `file` is where it came from.
 pub fn start(
     experiment: Experiment,
     file: Option<(PathBuf, String)>,
+    part: Option<Part>,
     output: &OutputArguments,
     watch: &WatchArguments,
 ) -> Result<(), Error> {
-    match measure(experiment, file, (output.out.as_deref(), output.dry_run), watch)? {
+    match measure(experiment, file, part, (output.out.as_deref(), output.dry_run), watch)? {
         Some(ended) => ended.report(output.wanted(), watch),
         None => Ok(()),
     }
 }
 
 /// The same without a report. `output`: the results folder, and whether the experiment file is to be printed instead;
-/// then there is no run.
+/// then there is no run, as there is none of a part without trials.
 pub fn measure(
     mut experiment: Experiment,
     file: Option<(PathBuf, String)>,
+    part: Option<Part>,
     (out, dry_run): (Option<&Path>, bool),
     watch: &WatchArguments,
 ) -> Result<Option<EndedRun>, Error> {
     let file = make_whole(&mut experiment, file)?;
     use_own_names(&mut experiment);
-    let checked = check(experiment).map_err(|error| in_file(error, file))?;
+    let mut checked = check(experiment).map_err(|error| in_file(error, file))?;
+    let digest = plan_digest(checked.plan.trials.iter().map(|trial| &trial.key));
+    let blocks = part.map(|part| checked.keep_part(part));
     let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
     let text = checked.experiment.to_toml().map_err(unwritten)?;
     if dry_run {
         tell(size(&checked));
         return print(&text).map(|()| None);
     }
-    let folder = out_folder(&checked.experiment, out)?;
+    let folder = out_folder(&checked.experiment, part, out)?;
     if let Some(dir) = checked.experiment.lab.dir.as_ref().filter(|dir| !dir.is_dir()) {
         return Err(Error::Input(format!(
             "--dir {}: there is no such folder; make it, on the storage to be measured",
@@ -234,11 +238,18 @@ pub fn measure(
     let trials = checked.plan.trials.iter().map(|trial| trial.key.clone()).collect();
     let repeat = checked.experiment.lab.repeat;
     let plan = SavedPlan::new(resolved, trials, (!repeat.is_auto()).then(|| repeat.most()));
-    let plan = SavedPlan { most_values: most_values(AffordableRepeats::of(&checked)), ..plan };
+    let of_part =
+        |part| PartFacts { part, run: lock.run().to_string(), host: host_name().unwrap_or_default(), plan: digest };
+    let plan =
+        SavedPlan { most_values: most_values(AffordableRepeats::of(&checked)), part: part.map(of_part), ..plan };
     files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
+    if let (Some(part), Some(blocks), true) = (part, blocks, checked.plan.trials.is_empty()) {
+        tell(format_args!("part {part} has nothing to do: the plan has {}", counted(blocks, "block")));
+        return Ok(None);
+    }
     run_rest(&checked, results, lock.run(), watchers, None).map(Some)
 }
 
@@ -254,6 +265,10 @@ pub fn resume(
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
     let (mut experiment, text) = read(&results.experiment_file())?;
     let mut begun = results.plan()?;
+    if begun.as_ref().is_some_and(|plan| !plan.merged.is_empty()) {
+        let shown = results.root().display();
+        return Err(Error::Input(format!("{shown} holds merged results; resume the part that has trials left")));
+    }
     // A run of an older version has no keys that came later.
     begun.iter_mut().for_each(|plan| plan.complete(&Experiment::default().resolved()));
     refuse_changed(&results, begun.as_ref().map(|plan| plan.changes_of_experiment(&experiment.resolved())))?;
@@ -267,7 +282,10 @@ pub fn resume(
         lengthen(&results, &experiment, begun.as_mut(), budget)?;
     }
     experiment.lab.budget = begun.as_ref().and_then(|plan| plan.budget).or(experiment.lab.budget);
-    let checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
+    let mut checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
+    if let Some(facts) = begun.as_ref().and_then(|plan| plan.part.as_ref()) {
+        checked.keep_part(facts.part);
+    }
     let trials = checked.plan.trials.iter().map(|trial| &trial.key);
     if let Some(change) = begun.and_then(|plan| plan.change_of_trials(trials)) {
         return Err(Error::Input(format!(
@@ -313,11 +331,12 @@ fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Resu
 }
 
 /// The results folder: one that does not exist yet, or is empty.
-fn out_folder(experiment: &Experiment, out: Option<&Path>) -> Result<PathBuf, Error> {
+fn out_folder(experiment: &Experiment, part: Option<Part>, out: Option<&Path>) -> Result<PathBuf, Error> {
     let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = out.map(Path::to_owned).unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
-        PathBuf::from("results").join(format!("{name}-{stamp}"))
+        let part = part.map(|part| format!("-part-{}-of-{}", part.number(), part.of())).unwrap_or_default();
+        PathBuf::from("results").join(format!("{name}{part}-{stamp}"))
     });
     let folder = std::path::absolute(&folder).map_err(Error::io(format!("cannot find {}", folder.display())))?;
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
@@ -387,8 +406,12 @@ fn run_rest(
         watchers.note(&format!("left out: {}: {}", one.what(), one.reason));
     }
     program.note.iter().for_each(|note| watchers.note(note));
+    let plan = results.plan()?;
+    if let Some(facts) = plan.as_ref().and_then(|plan| plan.part.as_ref()) {
+        watchers.note(&format!("part {} of the plan", facts.part));
+    }
     watchers.note(&size(checked));
-    let most_values = results.plan()?.and_then(|plan| plan.most_values);
+    let most_values = plan.and_then(|plan| plan.most_values);
     let rule = ComparisonsDecide { experiment: &checked.experiment, looks: Looks::of_values(most_values) };
     let summary = kvdyno_run::run(checked, &results, run, &program, &rule, &stop, &mut watchers);
     watchers.finish();

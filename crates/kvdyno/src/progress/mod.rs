@@ -18,6 +18,7 @@ use events::Events;
 use metrics::Metrics;
 pub use metrics_port::MetricsTarget;
 use terminal::Terminal;
+pub use words::what;
 
 /// All of them.
 pub struct Watchers {

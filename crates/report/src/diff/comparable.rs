@@ -62,7 +62,8 @@ impl Surroundings {
     }
 }
 
-fn of_machines(before: &Machine, after: &Machine) -> Vec<String> {
+/// The differences of two machines that can change figures, a clause each: `the kernel was 6.1 and is 6.12`.
+pub(crate) fn of_machines(before: &Machine, after: &Machine) -> Vec<String> {
     let of = |what, value: fn(&Machine) -> String| differs(what, value(before), value(after));
     let gib = |machine: &Machine| machine.memory_kib as f64 / f64::from(1 << 20);
     // The part of the memory that the kernel keeps for itself differs a little from one start to the next.

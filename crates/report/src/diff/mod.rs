@@ -24,6 +24,7 @@ use crate::tables::{main_settings, processor};
 use crate::verdicts::{Longer, longer_budget};
 use cells::{ComparedPair, DiffCell, DiffSource, diff_cells, work};
 use comparable::Surroundings;
+pub(crate) use comparable::of_machines;
 
 /// A change and its verdicts: the second of two over the first, cell by cell.
 #[derive(Clone, Debug)]

@@ -95,8 +95,8 @@ impl<'a> Document<'a> {
             missing: study.missing.len(),
             versions: versions(study),
             settings: key_facts(study),
-            machine_facts: study.machine.map(machine_facts).unwrap_or_default(),
-            machine: study.machine,
+            machine_facts: study.machines.first.as_ref().map(machine_facts).unwrap_or_default(),
+            machine: study.machines.first.as_ref(),
             failed: study.results.iter().filter(|result| !result.is_finished()).count(),
             failures: failures(study),
             doubts: doubts(study),
@@ -154,7 +154,7 @@ fn ran(study: &Study<'_>) -> String {
     let trials = format!("{finished} of {} trials finished", study.results.len() + study.missing.len());
     let day = |result: &TrialResult| result.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
     let when = study.results.iter().min_by_key(|result| result.started).map(day);
-    let machine = study.machine.map(processor);
+    let machine = study.machines.first.as_ref().map(processor);
     let words = [when.map(|when| format!("Started {when}")), machine.map(|machine| format!("on {machine}"))];
     let words: Vec<String> = words.into_iter().flatten().collect();
     if words.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", words.join(" ")) }
@@ -168,5 +168,7 @@ fn incomplete(study: &Study<'_>) -> Option<String> {
     let more = of_the_rest(study.missing.len(), MOST_NAMED, |more| format!("; and of {more} more"));
     let (ended, all) = (study.results.len(), study.results.len() + study.missing.len());
     let words = || format!("{ended} of {all} trials have a result; there is none of {}{more}", names.join("; "));
-    (!study.missing.is_empty()).then(words)
+    let of_trials = (!study.missing.is_empty()).then(words);
+    let words: Vec<String> = study.machines.absent().into_iter().chain(of_trials).collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }

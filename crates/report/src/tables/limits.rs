@@ -48,16 +48,16 @@ const COLUMNS: [(&str, LimitFigure, Unit, &str); 3] = [
 
 /// The figures of a workload by the machine's limits; none if these were not measured.
 pub(crate) fn near_limits(study: &Study<'_>, workload: &str) -> Option<Grid> {
-    let limits = study.machine.and_then(|machine| machine.limits)?;
+    let of_limits = |figure: LimitFigure| {
+        move |result: &TrialResult| figure(result, &study.machines.of_trial(result.trial.number)?.limits?)
+    };
     let cells = finished_by_engine(study, workload);
-    let is_known =
-        |figure: LimitFigure| cells.iter().any(|cell| cell.median(|result| figure(result, &limits)).is_some());
+    let is_known = |figure: LimitFigure| cells.iter().any(|cell| cell.median(of_limits(figure)).is_some());
     let known: Vec<_> = COLUMNS.into_iter().filter(|(_, figure, ..)| is_known(*figure)).collect();
     if known.is_empty() {
         return None;
     }
-    let columns =
-        known.iter().map(|(head, figure, unit, _)| (*head, |result: &TrialResult| figure(result, &limits), *unit));
+    let columns = known.iter().map(|(head, figure, unit, _)| (*head, of_limits(*figure), *unit));
     let mut grid = medians("Near limits", &cells, columns);
     grid.notes.extend(known.iter().map(|(head, .., meaning)| TableNote::Words(format!("{head}: {meaning}."))));
     Some(grid)

@@ -1,0 +1,30 @@
+#!/bin/bash
+# Submits an experiment in @PARTS@ parts to Slurm, each on a node of its own, and a job that merges what they measured.
+#
+#     kvdyno submit slurm FILE --parts @PARTS@ | bash -s -- --partition=NAME --constraint=NAME
+#
+# Arguments are given to sbatch. KVDYNO is the program; KVDYNO_DIR is the folder of the databases on a local disk, the
+# same path on every node.
+set -euo pipefail
+out=@OUT@
+mkdir -p "$out"
+parts=$(sbatch --parsable --job-name=kvdyno --array=1-@PARTS@ --exclusive --requeue --output="$out/part-%a.log" "$@" <<'JOB'
+#!/bin/bash
+set -euo pipefail
+kvdyno=${KVDYNO:-kvdyno} part=@OUT@/part-$SLURM_ARRAY_TASK_ID
+if [ -f "$part/experiment.toml" ]; then # It was requeued.
+    exec srun "$kvdyno" run --resume "$part" --quiet
+fi
+rm -rf "$part" # It ended before its first trial.
+exec srun "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@" --out "$part" --dir "${KVDYNO_DIR:-/tmp}" --quiet
+JOB
+)
+merge=$(sbatch --parsable --job-name=kvdyno-merge --dependency="afterany:${parts%%;*}" --output="$out/merge.log" "$@" <<'JOB'
+#!/bin/bash
+set -euo pipefail
+kvdyno=${KVDYNO:-kvdyno} out=@OUT@
+"$kvdyno" merge "$out"/part-*/ --out "$out/all"
+"$kvdyno" report "$out/all"
+JOB
+)
+echo "parts: job $parts; merged into $out/all by job $merge; kvdyno status $out/part-*/ shows how far they are"

@@ -1,0 +1,262 @@
+//! A plan in parts, as several machines measure it: each part for itself, then all in one folder.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Lab, Ran, eventually};
+use kvdyno_results::folder::ResultsFolder;
+use kvdyno_results::{Phase, TrialKey, TrialResult};
+use serde_json::Value;
+
+/// Two variants, each with three sorts of runs on its databases: six blocks, 32 trials.
+const FILE: &str = "engines = [\"lmdb\", \"faulty\"]\n[data]\nrecords = 500\n[lab]\nrepeat = 2\n[[run]]\n\
+                    readers = [1, 2]\nduration = \"40ms\"\nwarmup = \"0s\"\n[[run]]\nworkload = \"readseq\"\n\
+                    readers = [1]\nduration = \"40ms\"\nwarmup = \"0s\"\n[[variant]]\nname = \"small\"\n\
+                    [[variant]]\nname = \"large\"\ndata.records = 900\n";
+
+fn lab() -> Lab {
+    let lab = Lab::new();
+    lab.write("experiment.toml", FILE);
+    lab
+}
+
+fn part(lab: &Lab, part: &str, out: &str) -> Ran {
+    lab.run(["run", "experiment.toml", "--part", part, "--out", out])
+}
+
+/// All parts, in the folders `part-1`, `part-2`, …
+fn parts(lab: &Lab, of: usize) {
+    for number in 1..=of {
+        part(lab, &format!("{number}/{of}"), &format!("part-{number}")).exits(0);
+    }
+}
+
+fn merge(lab: &Lab, parts: &[&str], out: &str) -> Ran {
+    lab.run_with(&[&["merge"], parts, &["--out", out]].concat())
+}
+
+fn results(lab: &Lab, folder: &str) -> Vec<TrialResult> {
+    ResultsFolder::at(lab.path(folder)).results().unwrap()
+}
+
+/// The trials of a folder that were ordered, each with the seed of its work.
+fn work(lab: &Lab, folder: &str) -> BTreeMap<TrialKey, u64> {
+    let ordered = results(lab, folder).into_iter().filter(|result| result.trial.repeat <= 2);
+    ordered.map(|result| (result.trial, result.workload.seed)).collect()
+}
+
+/// Every file below a folder, to the byte, with the time of its last change.
+fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            match entry.file_type().unwrap().is_dir() {
+                true => folders.push(entry.path()),
+                false => {
+                    let changed = entry.metadata().unwrap().modified().unwrap();
+                    all.insert(entry.path().display().to_string(), (fs::read(entry.path()).unwrap(), changed));
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn merged_parts_have_the_trials_and_the_seeds_of_the_whole() {
+    let lab = lab();
+    lab.run(["run", "experiment.toml", "--out", "whole"]).exits(0);
+    parts(&lab, 4);
+    let sizes: Vec<usize> = (1..=4).map(|number| work(&lab, &format!("part-{number}")).len()).collect();
+    // Of six blocks of four runs the parts have 1, 2, 1 and 2; each variant's databases are loaded where they are used.
+    assert_eq!(sizes, [8, 12, 8, 12]);
+    let all = ["part-4", "part-2", "part-1", "part-3"];
+    let merged = merge(&lab, &all, "all");
+    assert!(merged.exits(0).stdout.ends_with(" of 4 parts: all\n"), "{}", merged.stdout);
+    assert_eq!(work(&lab, "all"), work(&lab, "whole"));
+    // A load that two parts did is that of the first of them.
+    let load = |folder: &str| results(&lab, folder).into_iter().find(|result| result.trial.number == 1).unwrap();
+    assert_eq!(load("all").started, load("part-1").started);
+    assert_ne!(load("all").started, load("part-2").started);
+    let report = lab.run(["report", "all", "--format", "md"]);
+    assert!(!report.exits(0).stdout.contains("**Incomplete**"), "{}", report.stdout);
+    for name in ["plan.json", "left-out.json", "machine.json", "machines/0001.json", "machines/0004.json"] {
+        assert!(lab.path("all").join(name).is_file(), "{name}");
+    }
+    // A trial has all of its files.
+    let trial = &load("all").trial;
+    for name in ["latency.hlog", "series.csv", "worker.log"] {
+        assert!(ResultsFolder::at(lab.path("all")).trial_folder(trial).join(name).is_file(), "{name}");
+    }
+    // Once more changes no trial.
+    let before = files(&lab.path("all/trials"));
+    merge(&lab, &all, "all").exits(0);
+    assert_eq!(files(&lab.path("all/trials")), before);
+    // What belongs to nobody is refused, and the folder stays.
+    merge(&lab, &all[..3], "all").exits(2).says("all has part 3/4, too; name that as well, or choose another --out");
+    lab.run(["run", "--resume", "all"]).exits(2).says("all holds merged results");
+}
+
+#[test]
+fn parts_are_merged_before_all_are_there_and_again_when_they_are() {
+    let lab = lab();
+    part(&lab, "1/2", "part-1").exits(0);
+    let merged = merge(&lab, &["part-1"], "all");
+    merged.exits(0).says("part 2 is missing");
+    let report = lab.run(["report", "all", "--format", "md"]);
+    assert!(report.exits(0).stdout.contains("there is no result of part 2 of 2"), "{}", report.stdout);
+    let second = lab.start(["run", "experiment.toml", "--part", "2/2", "--out", "part-2"]);
+    eventually("a result", || lab.path("part-2/trials").read_dir().is_ok_and(|mut trials| trials.any(|one| {
+        one.unwrap().path().join("result.json").is_file()
+    })));
+    second.killed();
+    let merged = merge(&lab, &["part-1", "part-2"], "all");
+    assert!(merged.exits(0).stderr.contains("part 2/2 has "), "{}", merged.stderr);
+    lab.run(["run", "--resume", "part-2"]).exits(0);
+    merge(&lab, &["part-1", "part-2"], "all").exits(0);
+    let status = lab.run(["status", "all", "--format", "json"]);
+    let status: Value = serde_json::from_str(&status.exits(0).stdout).unwrap();
+    assert_eq!(status["folders"][0]["complete"], true, "{status}");
+    assert_eq!(work(&lab, "all").len(), 32);
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused_before_anything_is_written() {
+    let lab = lab();
+    parts(&lab, 2);
+    part(&lab, "2/2", "again").exits(0);
+    part(&lab, "1/3", "of-three").exits(0);
+    lab.write("other.toml", &FILE.replace("records = 500", "records = 600"));
+    lab.run(["run", "other.toml", "--part", "2/2", "--out", "other"]).exits(0);
+    lab.run(["run", "experiment.toml", "--out", "whole"]).exits(0);
+    lab.write("full", "");
+    let before = lab.tree();
+    let refused = |parts: &[&str], out: &str, words: &str| {
+        merge(&lab, parts, out).exits(2).says(words);
+        assert_eq!(lab.tree(), before, "{parts:?}");
+    };
+    refused(&["part-2", "again"], "all", "part-2 and again are both part 2/2; name one of them");
+    refused(&["part-1", "part-1"], "all", "part-1 and part-1 are both part 1/2; name one of them");
+    refused(&["part-1", "of-three"], "all", "parts of one plan have one number of parts");
+    refused(&["part-1", "other"], "all", "other is of another experiment than part-1: data.records was 500 and is 600");
+    refused(&["part-1", "whole"], "all", "whole is no part of a plan: it was not measured with `kvdyno run --part`");
+    refused(&["part-1", "nothing"], "all", "nothing is not a results folder");
+    refused(&["part-1"], "whole", "whole is not empty; choose another --out");
+    // Of other engines, or by another kvdyno.
+    let edited = |name: &str, edit: &dyn Fn(&mut Value)| {
+        let file = lab.path("part-2").join(name);
+        let text = fs::read_to_string(&file).unwrap();
+        let mut value = serde_json::from_str(&text).unwrap();
+        edit(&mut value);
+        fs::write(&file, value.to_string()).unwrap();
+        let merged = merge(&lab, &["part-1", "part-2"], "all");
+        fs::write(&file, text).unwrap();
+        merged
+    };
+    let merged = edited("plan.json", &|plan| plan["part"]["plan"] = "0123456789abcdef".into());
+    merged.exits(2).says("part-2 is of another plan than part-1, though of the same experiment");
+    let merged = edited("machine.json", &|machine| machine["kvdyno"] = "0.0.1".into());
+    merged.exits(2).says("part-2 was measured by another build of kvdyno than part-1");
+    assert!(!lab.path("all").exists());
+    // Where machines differ, the report says how, and on which each was measured.
+    edited("machine.json", &|machine| machine["kernel"] = "2.0.1".into()).exits(0);
+    let report = lab.run(["report", "all", "--format", "md"]);
+    assert!(report.exits(0).stdout.contains("part 2: the kernel was "), "{}", report.stdout);
+}
+
+#[test]
+fn a_part_that_is_none_is_refused_and_one_without_trials_does_nothing() {
+    let lab = lab();
+    for (part, words) in [("9/8", "there is no part 9 of 8"), ("3", "a part is NUMBER/PARTS, such as 3/8")] {
+        lab.run(["run", "experiment.toml", "--part", part, "--out", "part"]).exits(2).says(words);
+    }
+    assert!(!lab.path("part").exists());
+    part(&lab, "1/8", "part-1").exits(0).says("part 1/8 has nothing to do: the plan has 6 blocks");
+    part(&lab, "2/8", "part-2").exits(0);
+    let merged = merge(&lab, &["part-1", "part-2"], "all");
+    merged.exits(0).says("parts 3, 4, 5, 6, 7, 8 are missing");
+    assert_eq!(work(&lab, "all"), work(&lab, "part-2"));
+}
+
+/// A run that writes leaves its database to the next: both are in one part.
+#[test]
+fn runs_that_go_on_with_what_others_wrote_stay_together() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", &FILE.replace("readers = [1, 2]", "workload = \"overwrite\"\nreaders = [1, 2]"));
+    part(&lab, "1/4", "part-1").exits(0).says("part 1/4 has nothing to do: the plan has 2 blocks");
+    part(&lab, "2/4", "part-2").exits(0);
+    let runs = results(&lab, "part-2").into_iter().filter(|result| result.trial.phase == Phase::Run);
+    assert_eq!(runs.filter(|result| result.trial.repeat == 1).count(), 6);
+}
+
+#[test]
+fn status_tells_how_far_each_folder_is() {
+    let lab = lab();
+    part(&lab, "2/3", "part-2").exits(0);
+    lab.write("experiment.toml", &FILE.replace("40ms", "40s"));
+    let running = lab.start(["run", "experiment.toml", "--part", "1/3", "--out", "results"]).has_records(2);
+    eventually("a run", || lab.path("results/trials").read_dir().unwrap().count() > 2);
+    let status = lab.run(["status", "results", "part-2"]);
+    let text = &status.exits(0).stdout;
+    assert!(text.contains(&format!("results: part 1/3, running (process {}), 2 of ", running.pid())), "{text}");
+    assert!(text.contains("; now ") && text.contains("part-2: part 2/3, complete, "), "{text}");
+    assert!(text.contains("\npart 3 is missing\n"), "{text}");
+    assert!(text.contains("small: lmdb readrandom, 1 reader"), "{text}");
+    running.killed();
+    let status = lab.run(["status", "results"]);
+    assert!(status.exits(0).stdout.contains("results: part 1/3, ended early, 2 of "), "{}", status.stdout);
+    lab.run(["status", "nothing"]).exits(2).says("nothing is not a results folder");
+}
+
+/// Programs that stand in for a scheduler's: they do at once, and here, what it does elsewhere and later.
+const SCHEDULERS: [(&str, &str); 3] = [
+    // Of an array, each task; a job without one, once.
+    (
+        "sbatch",
+        "job=$(mktemp); cat >\"$job\"; echo \"sbatch $*\" >>calls; echo 4711\n\
+         case \" $* \" in *--array=1-4*) for SLURM_ARRAY_TASK_ID in 1 2 3 4; do export SLURM_ARRAY_TASK_ID\n\
+         bash \"$job\" >&2; done;; *) bash \"$job\" >&2;; esac\n",
+    ),
+    ("srun", "exec \"$@\"\n"),
+    ("parallel", "echo \"parallel $*\" >>calls; while read -r number; do bash -c \"part $number\"; done\n"),
+];
+
+#[test]
+fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
+    let lab = lab();
+    lab.write("no table.toml", FILE);
+    fs::create_dir(lab.path("bin")).unwrap();
+    for (name, script) in SCHEDULERS {
+        lab.write(&format!("bin/{name}"), &format!("#!/bin/bash\n{script}"));
+        fs::set_permissions(lab.path("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", lab.path("bin").display(), std::env::var("PATH").unwrap());
+    for (scheduler, call) in [("slurm", "--array=1-4 --exclusive --requeue"), ("parallel", "--jobs 1 --env part")] {
+        let out = format!("of {scheduler}");
+        let script = lab.run(["submit", scheduler, "no table.toml", "--parts", "4", "--out", &out]);
+        lab.write("script", &script.exits(0).stdout);
+        let mut bash = Command::new("bash");
+        bash.args(["script", "--partition=one"]).current_dir(lab.path("")).env("PATH", &path);
+        let kvdyno = lab.kvdyno();
+        let environment = kvdyno.get_envs().filter_map(|(key, value)| Some((key, value?)));
+        bash.envs(environment).env("KVDYNO", kvdyno.get_program()).env("KVDYNO_DIR", lab.path("bin"));
+        let ended = bash.output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{scheduler}: {said}");
+        let calls = fs::read_to_string(lab.path("calls")).unwrap();
+        assert!(calls.contains(call) && calls.contains("--partition=one"), "{calls}");
+        assert_eq!(work(&lab, &format!("{out}/all")).len(), 32, "{scheduler}: {said}");
+    }
+    let calls = fs::read_to_string(lab.path("calls")).unwrap();
+    assert!(calls.contains("--dependency=afterany:4711"), "{calls}");
+    let script = lab.run(["submit", "github", "experiment.toml", "--parts", "4"]);
+    let workflow = &script.exits(0).stdout;
+    assert!(workflow.contains("        part: [1, 2, 3, 4]\n"), "{workflow}");
+    assert!(workflow.contains("kvdyno run experiment.toml --part ${{ matrix.part }}/4 --out"), "{workflow}");
+    lab.run(["submit", "slurm", "nothing.toml", "--parts", "4"]).exits(2).says("there is no file nothing.toml");
+    lab.run(["submit", "slurm", "experiment.toml", "--parts", "0"]).exits(2);
+}

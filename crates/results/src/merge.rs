@@ -1,0 +1,304 @@
+//! Puts the results of a plan's parts into one results folder.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kvdyno_model::Part;
+use kvdyno_model::text::of_the_rest;
+use serde_json::Value;
+
+use crate::files;
+use crate::folder::{ReadError, ResultsFolder};
+use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey};
+
+/// Parts that belong together, before anything is written.
+#[derive(Debug)]
+pub struct Merge {
+    out: ResultsFolder,
+    /// In order of their numbers.
+    parts: Vec<Source>,
+    plan: SavedPlan,
+}
+
+/// Why results are not merged.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// They do not belong together, or not into this folder; nothing was touched.
+    #[error("{0}")]
+    Refused(String),
+    /// Results could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file could not be copied or written.
+    #[error("cannot write {path}: {cause}")]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+/// The results of one part.
+#[derive(Debug)]
+struct Source {
+    folder: ResultsFolder,
+    facts: PartFacts,
+    plan: SavedPlan,
+    machine: Option<Machine>,
+    /// The trials that have ended.
+    ended: HashMap<u32, TrialKey>,
+}
+
+/// More changes than this are not read.
+const MOST_CHANGES: usize = 5;
+
+/// The file of a trial that is written last.
+const RESULT: &str = "result.json";
+
+impl Merge {
+    /// Reads parts and checks that they belong together, and that `out` is empty or has some of them already.
+    ///
+    /// Of a variant that several parts loaded, each for itself, the loads of the part with the lowest number stand.
+    ///
+    /// # Errors
+    /// If a part is none, is there twice, or is of another experiment, plan or kvdyno than the first.
+    pub fn of(parts: &[ResultsFolder], out: &ResultsFolder) -> Result<Merge, MergeError> {
+        let mut parts: Vec<Source> = parts.iter().map(Source::read).collect::<Result<_, _>>()?;
+        parts.sort_by_key(|source| source.facts.part);
+        let Some((first, others)) = parts.split_first() else {
+            return refused("there is nothing to merge".to_owned());
+        };
+        others.iter().try_for_each(|other| first.refuse_stranger(other))?;
+        for pair in parts.windows(2) {
+            if pair[0].facts.part == pair[1].facts.part {
+                let (one, other) = (pair[0].shown(), pair[1].shown());
+                return refused(format!("{one} and {other} are both part {}; name one of them", pair[0].facts.part));
+            }
+        }
+        refuse_other_contents(out, &parts)?;
+        let plan = merged_plan(&parts);
+        Ok(Merge { out: out.clone(), parts, plan })
+    }
+
+    /// Copies what is not there yet. It may be killed at any moment, and done again.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub fn write(&self) -> Result<(), MergeError> {
+        // First: it tells a later call that the folder is of merged results.
+        write(&self.out.plan_file(), |path| files::write_json(path, &self.plan))?;
+        let own: HashSet<u32> = self.plan.merged.iter().flat_map(|merged| merged.trials.iter().copied()).collect();
+        // Loads of which a part with a lower number has others now.
+        for other in self.out.ended()?.iter().filter(|ended| !own.contains(&ended.trial.number)) {
+            write(&self.out.trial_folder(&other.trial), |path| fs::remove_dir_all(path))?;
+        }
+        let mut results = Vec::new();
+        for (source, merged) in self.parts.iter().zip(&self.plan.merged) {
+            for trial in merged.trials.iter().filter_map(|number| source.ended.get(number)) {
+                let (from, to) = (source.folder.trial_folder(trial), self.out.trial_folder(trial));
+                let there = files::read(&to.join(RESULT)).ok().flatten();
+                if there.is_none() || there != files::read(&from.join(RESULT)).ok().flatten() {
+                    write(&to, |to| copy_all_but_result(&from, to))?;
+                    results.push((from.join(RESULT), to.join(RESULT)));
+                }
+            }
+        }
+        // A result says that its trial's other files are there, whatever happens to the machine now.
+        write(self.out.root(), sync)?;
+        for (from, to) in &results {
+            write(to, |to| copy_whole(from, to))?;
+        }
+        write(self.out.root(), sync)?;
+        self.write_surroundings()
+    }
+
+    /// Writes what is not of a single trial. The experiment is last: it makes the folder one that can be read.
+    fn write_surroundings(&self) -> Result<(), MergeError> {
+        for source in &self.parts {
+            let Some(machine) = &source.machine else { continue };
+            write(&self.out.part_machine_file(source.facts.part.number()), |path| {
+                fs::create_dir_all(path.parent().unwrap_or(path))?;
+                files::write_json(path, machine)
+            })?;
+        }
+        if let Some(machine) = self.parts.iter().find_map(|source| source.machine.as_ref()) {
+            write(&self.out.machine_file(), |path| files::write_json(path, machine))?;
+        }
+        let Some(first) = self.parts.first() else { return Ok(()) };
+        let left_out = first.folder.left_out()?;
+        write(&self.out.left_out_file(), |path| files::write_json(path, &left_out))?;
+        let text = first.folder.experiment_text()?;
+        write(&self.out.experiment_file(), |path| files::write_whole(path, text.as_bytes()))
+    }
+
+    /// Number of the trials that have ended.
+    pub fn ended(&self) -> usize {
+        self.plan.merged.iter().map(|merged| merged.trials.len()).sum()
+    }
+
+    /// The parts that have trials left, each with its folder and the number of these.
+    pub fn unfinished(&self) -> Vec<(Part, &Path, usize)> {
+        let left = |source: &Source| source.plan.expected().filter(|trial| !source.has(trial)).count();
+        let all = self.parts.iter().map(|source| (source.facts.part, source.folder.root(), left(source)));
+        all.filter(|(_, _, left)| *left > 0).collect()
+    }
+
+    /// The numbers of the parts that are not there.
+    pub fn absent(&self) -> Vec<u32> {
+        self.plan.absent_parts()
+    }
+}
+
+impl Source {
+    fn read(folder: &ResultsFolder) -> Result<Source, MergeError> {
+        let folder = ResultsFolder::open(folder.root())?;
+        let shown = folder.root().display();
+        let plan = folder.plan()?;
+        let Some((plan, facts)) = plan.and_then(|plan| plan.part.clone().map(|facts| (plan, facts))) else {
+            return refused(format!("{shown} is no part of a plan: it was not measured with `kvdyno run --part`"));
+        };
+        let planned: HashSet<&TrialKey> = plan.trials.iter().collect();
+        let ended: Vec<TrialKey> = folder.ended()?.into_iter().map(|ended| ended.trial).collect();
+        if let Some(other) = ended.iter().find(|trial| !planned.contains(trial)) {
+            return refused(format!("{shown} has a result of trial {}, which is not in its plan", other.number));
+        }
+        let ended = ended.into_iter().map(|trial| (trial.number, trial)).collect();
+        Ok(Source { machine: folder.machine()?, facts, plan, ended, folder })
+    }
+
+    fn shown(&self) -> String {
+        self.folder.root().display().to_string()
+    }
+
+    fn has(&self, trial: &TrialKey) -> bool {
+        self.ended.contains_key(&trial.number)
+    }
+
+    /// Refuses another part that was not made from the same plan by the same program.
+    fn refuse_stranger(&self, other: &Source) -> Result<(), MergeError> {
+        let (this, that) = (self.shown(), other.shown());
+        if self.facts.part.of() != other.facts.part.of() {
+            return refused(format!(
+                "{this} is part {} and {that} part {}: parts of one plan have one number of parts",
+                self.facts.part, other.facts.part
+            ));
+        }
+        let changes = self.plan.changes_of_experiment(&other.plan.experiment);
+        // Where databases are is each machine's own affair.
+        let changes: Vec<String> = changes.into_iter().filter(|change| !change.starts_with("lab.dir was ")).collect();
+        if !changes.is_empty() {
+            let told = changes.iter().take(MOST_CHANGES).cloned().collect::<Vec<_>>().join("; ");
+            let more = of_the_rest(changes.len(), MOST_CHANGES, |more| format!("; and {more} more"));
+            return refused(format!("{that} is of another experiment than {this}: {told}{more}"));
+        }
+        if self.facts.plan != other.facts.plan {
+            return refused(format!(
+                "{that} is of another plan than {this}, though of the same experiment: the engines of their machines \
+                 cannot do the same work"
+            ));
+        }
+        if let (Some(mine), Some(others)) = (&self.machine, &other.machine)
+            && (&mine.kvdyno, &mine.build) != (&others.kvdyno, &others.build)
+        {
+            let words = |machine: &Machine| serde_json::to_string(&(&machine.kvdyno, &machine.build));
+            let [mine, others] = [words(mine), words(others)].map(Result::unwrap_or_default);
+            return refused(format!("{that} was measured by another build of kvdyno than {this}: {others}, {mine}"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a folder that has anything but results of these parts.
+fn refuse_other_contents(out: &ResultsFolder, parts: &[Source]) -> Result<(), MergeError> {
+    let shown = out.root().display();
+    let Some(plan) = out.plan()?.filter(|plan| !plan.merged.is_empty()) else {
+        let is_empty = fs::read_dir(out.root()).map_or(true, |mut entries| entries.next().is_none());
+        return if is_empty { Ok(()) } else { refused(format!("{shown} is not empty; choose another --out")) };
+    };
+    for merged in &plan.merged {
+        let part = merged.facts.part;
+        match parts.iter().find(|source| source.facts.part == part) {
+            None => return refused(format!("{shown} has part {part}, too; name that as well, or choose another --out")),
+            Some(source) if source.facts != merged.facts => {
+                let other = source.shown();
+                return refused(format!("{shown} has part {part} of another run than {other}; choose another --out"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// The plan of all parts together: what each of them did, or still has to do.
+fn merged_plan(parts: &[Source]) -> SavedPlan {
+    // Loads are compared, so those of a variant are all of one part: the first that has any.
+    let mut loaded_by: HashMap<&str, Part> = HashMap::new();
+    for source in parts {
+        for trial in &source.plan.trials {
+            loaded_by.entry(&trial.variant).or_insert(source.facts.part);
+        }
+    }
+    let (mut trials, mut merged) = (BTreeMap::new(), Vec::new());
+    for source in parts {
+        let part = source.facts.part;
+        let is_own = |trial: &&TrialKey| {
+            trial.phase == Phase::Run || loaded_by.get(trial.variant.as_str()) == Some(&part)
+        };
+        let expected = source.plan.expected().chain(source.ended.values()).filter(is_own);
+        trials.extend(expected.map(|trial| (trial.number, trial.clone())));
+        let mut own: Vec<u32> = source.ended.values().filter(is_own).map(|trial| trial.number).collect();
+        own.sort_unstable();
+        merged.push(MergedPart { facts: source.facts.clone(), trials: own });
+    }
+    let spent = |figure: fn(&Spent) -> f64| parts.iter().map(|source| figure(&source.plan.spent)).sum();
+    let most_values: Vec<Option<u32>> = parts.iter().map(|source| source.plan.most_values).collect();
+    let experiment = parts.first().map_or(Value::Null, |source| source.plan.experiment.clone());
+    SavedPlan {
+        spent: Spent {
+            seconds: spent(|spent| spent.seconds),
+            trials: merged.iter().map(|merged| merged.trials.len()).sum(),
+        },
+        // A part without a limit had the most looks, and so has the widest intervals.
+        most_values: most_values.iter().copied().collect::<Option<Vec<u32>>>().and_then(|all| all.into_iter().max()),
+        merged,
+        ..SavedPlan::new(experiment, trials.into_values().collect(), None)
+    }
+}
+
+fn refused<T>(why: String) -> Result<T, MergeError> {
+    Err(MergeError::Refused(why))
+}
+
+fn write(path: &Path, writing: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), MergeError> {
+    writing(path).map_err(|cause| MergeError::Write { path: path.to_owned(), cause })
+}
+
+/// Copies the regular files of a trial's folder, except its result.
+fn copy_all_but_result(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => fs::create_dir_all(to)?,
+    }
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name() != RESULT {
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file, of which nothing is there before all of it is.
+fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+    let temporary = to.with_extension("copying");
+    fs::copy(from, &temporary)?;
+    fs::rename(&temporary, to)
+}
+
+/// Makes all that was written to a folder's filesystem last: once for many files.
+fn sync(folder: &Path) -> io::Result<()> {
+    Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}

@@ -1,0 +1,43 @@
+//! Parts of a plan, as their results folders and merged ones name them.
+
+use kvdyno_model::Part;
+use serde::{Deserialize, Serialize};
+
+use crate::TrialKey;
+
+/// A part of a plan: what other parts must have in common with it, and what tells it from them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartFacts {
+    /// Which part.
+    pub part: Part,
+    /// The run that measured it: 32 hexadecimal digits, the same when it was resumed.
+    pub run: String,
+    /// The name of the machine that began it.
+    pub host: String,
+    /// The digest of the whole plan: see [`plan_digest`].
+    pub plan: String,
+}
+
+/// A part of merged results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergedPart {
+    /// The part.
+    #[serde(flatten)]
+    pub facts: PartFacts,
+    /// The numbers of the trials whose results are from it.
+    pub trials: Vec<u32>,
+}
+
+/// A number that differs where the trials of two plans do, 16 hexadecimal digits: FNV-1a of 64 bits (Fowler, Noll, Vo)
+/// over the names of the trials, as JSON, in order. It guards against mistakes, not against forgery.
+pub fn plan_digest<'a>(trials: impl IntoIterator<Item = &'a TrialKey>) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for trial in trials {
+        // A name is made of words and numbers, which JSON can hold.
+        let text = serde_json::to_vec(trial).unwrap_or_default();
+        for byte in text.into_iter().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    format!("{hash:016x}")
+}
