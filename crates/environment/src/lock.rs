@@ -119,11 +119,18 @@ impl FolderLock {
     /// # Errors
     /// If the lock's file cannot be read.
     pub fn holder(path: &Path) -> io::Result<Option<u32>> {
-        let file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path.join(NAME)) {
+        let mut options = File::options();
+        options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        let file = match options.open(path.join(NAME)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file?,
         };
         Ok(read(&file)?.filter(Maker::is_alive).map(|maker| maker.pid))
+    }
+
+    /// Whether a run has ever worked in the folder `path`.
+    pub fn is_known(path: &Path) -> bool {
+        path.join(NAME).is_file()
     }
 
     /// The run whose folder it is.

@@ -311,7 +311,7 @@ pub struct RunArguments {
     /// --resume), including the time that it took before
     #[arg(long, value_name = "TIME", requires = "limited")]
     pub budget: Option<TimeSpan<1>>,
-    /// Part of the plan to run, such as 3/8. What is compared with each other is in one part, with all its repeats
+    /// Part of the plan to run, such as 3/8. Setups that are compared are in one part, with all their repeats
     #[arg(long, value_name = "NUMBER/PARTS", conflicts_with = "resume")]
     pub part: Option<Part>,
     /// Folder for the databases, on the storage to be measured [default: lab.dir of the file, or the results folder]
@@ -353,7 +353,7 @@ pub struct SubmitArguments {
     /// Number of parts
     #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub parts: u32,
-    /// Folder of all results, on storage that the machines share [default: results/NAME]
+    /// New folder of all results, on storage that the machines share [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 }

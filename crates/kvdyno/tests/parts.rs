@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Lab, Ran, eventually};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{Phase, TrialKey, TrialResult};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Two variants, each with three sorts of runs on its databases: six blocks, 32 trials.
-const FILE: &str = "engines = [\"lmdb\", \"faulty\"]\n[data]\nrecords = 500\n[lab]\nrepeat = 2\n[[run]]\n\
-                    readers = [1, 2]\nduration = \"40ms\"\nwarmup = \"0s\"\n[[run]]\nworkload = \"readseq\"\n\
-                    readers = [1]\nduration = \"40ms\"\nwarmup = \"0s\"\n[[variant]]\nname = \"small\"\n\
-                    [[variant]]\nname = \"large\"\ndata.records = 900\n";
+/// Two variants with three sorts of runs on their databases: three blocks, 32 trials.
+const FILE: &str = "engines = [\"lmdb\", \"faulty\"]\n[data]\nrecords = 500\n[lab]\nrepeat = 2\n\
+    [[run]]\nworkload = \"readrandom\"\nreaders = [1, 2]\nduration = \"40ms\"\nwarmup = \"0s\"\n\
+    [[run]]\nworkload = \"readseq\"\nreaders = [1]\nduration = \"40ms\"\nwarmup = \"0s\"\n\
+    [[variant]]\nname = \"small\"\n[[variant]]\nname = \"large\"\nenvironment.cpus = \"0-0\"\n";
 
 fn lab() -> Lab {
     let lab = Lab::new();
@@ -48,8 +48,8 @@ fn work(lab: &Lab, folder: &str) -> BTreeMap<TrialKey, u64> {
     ordered.map(|result| (result.trial, result.workload.seed)).collect()
 }
 
-/// Every file below a folder, to the byte, with the time of its last change.
-fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
+/// Every file below a folder, to the byte, with the nanosecond of its last change.
+fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, i64)> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -57,7 +57,7 @@ fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
             match entry.file_type().unwrap().is_dir() {
                 true => folders.push(entry.path()),
                 false => {
-                    let changed = entry.metadata().unwrap().modified().unwrap();
+                    let changed = entry.metadata().unwrap().mtime_nsec();
                     all.insert(entry.path().display().to_string(), (fs::read(entry.path()).unwrap(), changed));
                 }
             }
@@ -70,13 +70,16 @@ fn files(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
 fn merged_parts_have_the_trials_and_the_seeds_of_the_whole() {
     let lab = lab();
     lab.run(["run", "experiment.toml", "--out", "whole"]).exits(0);
-    parts(&lab, 4);
-    let sizes: Vec<usize> = (1..=4).map(|number| work(&lab, &format!("part-{number}")).len()).collect();
-    // Of six blocks of four runs the parts have 1, 2, 1 and 2; each variant's databases are loaded where they are used.
-    assert_eq!(sizes, [8, 12, 8, 12]);
-    let all = ["part-4", "part-2", "part-1", "part-3"];
+    parts(&lab, 2);
+    let sizes = ["part-1", "part-2"].map(|folder| work(&lab, folder).len());
+    // One block of eight runs, and two. Each part loads eight databases.
+    assert_eq!(sizes, [16, 24]);
+    let all = ["part-2", "part-1"];
+    // As a merge leaves it that is killed at its beginning.
+    fs::create_dir(lab.path("all")).unwrap();
+    lab.write("all/.lock", "").write("all/.plan.json.writing", "{");
     let merged = merge(&lab, &all, "all");
-    assert!(merged.exits(0).stdout.ends_with(" of 4 parts: all\n"), "{}", merged.stdout);
+    assert!(merged.exits(0).stdout.ends_with(" of 2 parts: all\n"), "{}", merged.stdout);
     assert_eq!(work(&lab, "all"), work(&lab, "whole"));
     // A load that two parts did is that of the first of them.
     let load = |folder: &str| results(&lab, folder).into_iter().find(|result| result.trial.number == 1).unwrap();
@@ -84,7 +87,7 @@ fn merged_parts_have_the_trials_and_the_seeds_of_the_whole() {
     assert_ne!(load("all").started, load("part-2").started);
     let report = lab.run(["report", "all", "--format", "md"]);
     assert!(!report.exits(0).stdout.contains("**Incomplete**"), "{}", report.stdout);
-    for name in ["plan.json", "left-out.json", "machine.json", "machines/0001.json", "machines/0004.json"] {
+    for name in ["plan.json", "left-out.json", "machine.json", "machines/0001.json", "machines/0002.json"] {
         assert!(lab.path("all").join(name).is_file(), "{name}");
     }
     // A trial has all of its files.
@@ -96,9 +99,18 @@ fn merged_parts_have_the_trials_and_the_seeds_of_the_whole() {
     let before = files(&lab.path("all/trials"));
     merge(&lab, &all, "all").exits(0);
     assert_eq!(files(&lab.path("all/trials")), before);
-    // What belongs to nobody is refused, and the folder stays.
-    merge(&lab, &all[..3], "all").exits(2).says("all has part 3/4, too; name that as well, or choose another --out");
-    lab.run(["run", "--resume", "all"]).exits(2).says("all holds merged results");
+    // A trial that was not whole when the merge was killed is copied again.
+    let [one, other] =
+        [1, 2].map(|number| ResultsFolder::at(lab.path("all")).trial_folder(&results(&lab, "all")[number].trial));
+    fs::remove_file(one.join("result.json")).unwrap();
+    fs::write(other.join("result.json"), "").unwrap();
+    merge(&lab, &all, "all").exits(0);
+    let contents = |files: BTreeMap<String, (Vec<u8>, _)>| -> BTreeMap<String, Vec<u8>> {
+        files.into_iter().map(|(name, (content, _))| (name, content)).collect()
+    };
+    assert_eq!(contents(files(&lab.path("all/trials"))), contents(before));
+    merge(&lab, &["part-1"], "all").exits(2).says("all has part 2/2, too; name that as well, or choose another --out");
+    lab.run(["run", "--resume", "all"]).exits(2).says("all has merged results; resume a part that has trials left");
 }
 
 #[test]
@@ -110,12 +122,16 @@ fn parts_are_merged_before_all_are_there_and_again_when_they_are() {
     let report = lab.run(["report", "all", "--format", "md"]);
     assert!(report.exits(0).stdout.contains("there is no result of part 2 of 2"), "{}", report.stdout);
     let second = lab.start(["run", "experiment.toml", "--part", "2/2", "--out", "part-2"]);
-    eventually("a result", || lab.path("part-2/trials").read_dir().is_ok_and(|mut trials| trials.any(|one| {
-        one.unwrap().path().join("result.json").is_file()
-    })));
+    eventually("a result", || {
+        lab.path("part-2/trials")
+            .read_dir()
+            .is_ok_and(|mut trials| trials.any(|one| one.unwrap().path().join("result.json").is_file()))
+    });
     second.killed();
     let merged = merge(&lab, &["part-1", "part-2"], "all");
-    assert!(merged.exits(0).stderr.contains("part 2/2 has "), "{}", merged.stderr);
+    merged
+        .exits(0)
+        .says("part 2/2 is not complete; to go on with it, before merging again: kvdyno run --resume part-2");
     lab.run(["run", "--resume", "part-2"]).exits(0);
     merge(&lab, &["part-1", "part-2"], "all").exits(0);
     let status = lab.run(["status", "all", "--format", "json"]);
@@ -146,6 +162,7 @@ fn what_does_not_belong_together_is_refused_before_anything_is_written() {
     refused(&["part-1", "whole"], "all", "whole is no part of a plan: it was not measured with `kvdyno run --part`");
     refused(&["part-1", "nothing"], "all", "nothing is not a results folder");
     refused(&["part-1"], "whole", "whole is not empty; choose another --out");
+    refused(&["part-1"], "full", "full cannot be the folder of the results");
     // Of other engines, or by another kvdyno.
     let edited = |name: &str, edit: &dyn Fn(&mut Value)| {
         let file = lab.path("part-2").join(name);
@@ -162,10 +179,37 @@ fn what_does_not_belong_together_is_refused_before_anything_is_written() {
     let merged = edited("machine.json", &|machine| machine["kvdyno"] = "0.0.1".into());
     merged.exits(2).says("part-2 was measured by another build of kvdyno than part-1");
     assert!(!lab.path("all").exists());
-    // Where machines differ, the report says how, and on which each was measured.
-    edited("machine.json", &|machine| machine["kernel"] = "2.0.1".into()).exits(0);
+    assert!(!lab.path("all/.lock").exists());
+}
+
+/// Where machines differ, the report says how, and which part was measured on which.
+#[test]
+fn a_report_names_the_machines_of_the_parts() {
+    let lab = lab();
+    parts(&lab, 3);
+    let edit = |name: &str, edit: &dyn Fn(&mut Value)| {
+        let mut value = serde_json::from_str(&fs::read_to_string(lab.path(name)).unwrap()).unwrap();
+        edit(&mut value);
+        lab.write(name, &value.to_string());
+    };
+    edit("part-1/plan.json", &|plan| plan["hosts"] = json!(["node1"]));
+    edit("part-2/plan.json", &|plan| plan["hosts"] = json!(["node1"]));
+    edit("part-3/plan.json", &|plan| plan["hosts"] = json!(["node2", "node3"]));
+    edit("part-3/machine.json", &|machine| machine["kernel"] = "2.0.1".into());
+    merge(&lab, &["part-1", "part-2", "part-3"], "all").exits(0);
     let report = lab.run(["report", "all", "--format", "md"]);
-    assert!(report.exits(0).stdout.contains("part 2: the kernel was "), "{}", report.stdout);
+    let text = &report.exits(0).stdout;
+    for words in [
+        "on 3 machines",
+        "node1 (1, 2), node2 (3), node3 (3)",
+        "part 3 was resumed on another machine, so its trials are of node2 and node3",
+        "part 3: the kernel was ",
+    ] {
+        assert!(text.contains(words), "`{words}` is not in\n{text}");
+    }
+    // All three have the variants' loads and runs on one machine, but for those of the third part.
+    let report: Value = serde_json::from_str(&lab.run(["report", "all", "--format", "json"]).exits(0).stdout).unwrap();
+    assert!(!report["relative"].as_array().unwrap().is_empty());
 }
 
 #[test]
@@ -175,22 +219,39 @@ fn a_part_that_is_none_is_refused_and_one_without_trials_does_nothing() {
         lab.run(["run", "experiment.toml", "--part", part, "--out", "part"]).exits(2).says(words);
     }
     assert!(!lab.path("part").exists());
-    part(&lab, "1/8", "part-1").exits(0).says("part 1/8 has nothing to do: the plan has 6 blocks");
-    part(&lab, "2/8", "part-2").exits(0);
-    let merged = merge(&lab, &["part-1", "part-2"], "all");
-    merged.exits(0).says("parts 3, 4, 5, 6, 7, 8 are missing");
-    assert_eq!(work(&lab, "all"), work(&lab, "part-2"));
+    part(&lab, "1/8", "part-1").exits(0).says("part 1/8 has nothing to do: the plan has 3 blocks");
+    lab.run(["run", "--resume", "part-1"]).exits(0).says("part 1/8 has nothing to do");
+    part(&lab, "3/8", "part-3").exits(0);
+    let merged = merge(&lab, &["part-1", "part-3"], "all");
+    merged.exits(0).says("parts 2, 4, 5, 6, 7, 8 are missing");
+    assert_eq!(work(&lab, "all"), work(&lab, "part-3"));
+}
+
+/// The number of repeats is decided part by part.
+#[test]
+fn parts_decide_for_themselves_how_often_they_are_repeated() {
+    let lab = lab();
+    let text = FILE.replace("repeat = 2", "repeat = \"auto\"\nbudget = \"3s\"\ndatabase = \"snapshot\"");
+    lab.write("experiment.toml", &text);
+    parts(&lab, 3);
+    merge(&lab, &["part-1", "part-2", "part-3"], "all").exits(0);
+    let status: Value =
+        serde_json::from_str(&lab.run(["status", "all", "part-2", "--format", "json"]).exits(0).stdout).unwrap();
+    assert_eq!((&status["folders"][0]["complete"], &status["folders"][1]["complete"]), (&json!(true), &json!(true)));
+    let runs =
+        |folder: &str| results(&lab, folder).into_iter().filter(|result| result.trial.phase == Phase::Run).count();
+    assert_eq!(runs("all"), ["part-1", "part-2", "part-3"].map(runs).iter().sum::<usize>());
 }
 
 /// A run that writes leaves its database to the next: both are in one part.
 #[test]
 fn runs_that_go_on_with_what_others_wrote_stay_together() {
     let lab = Lab::new();
-    lab.write("experiment.toml", &FILE.replace("readers = [1, 2]", "workload = \"overwrite\"\nreaders = [1, 2]"));
-    part(&lab, "1/4", "part-1").exits(0).says("part 1/4 has nothing to do: the plan has 2 blocks");
-    part(&lab, "2/4", "part-2").exits(0);
+    lab.write("experiment.toml", &FILE.replace("readrandom", "overwrite"));
+    part(&lab, "1/2", "part-1").exits(0).says("part 1/2 has nothing to do: the plan has 1 block");
+    part(&lab, "2/2", "part-2").exits(0);
     let runs = results(&lab, "part-2").into_iter().filter(|result| result.trial.phase == Phase::Run);
-    assert_eq!(runs.filter(|result| result.trial.repeat == 1).count(), 6);
+    assert_eq!(runs.filter(|result| result.trial.repeat == 1).count(), 12);
 }
 
 #[test]
@@ -210,6 +271,10 @@ fn status_tells_how_far_each_folder_is() {
     let status = lab.run(["status", "results"]);
     assert!(status.exits(0).stdout.contains("results: part 1/3, ended early, 2 of "), "{}", status.stdout);
     lab.run(["status", "nothing"]).exits(2).says("nothing is not a results folder");
+    fs::create_dir(lab.path("begun")).unwrap();
+    lab.write("begun/.lock", "");
+    let status = lab.run(["status", "begun"]);
+    assert!(status.exits(0).stdout.contains("begun: starting on another machine, or ended before its first trial"));
 }
 
 /// Programs that stand in for a scheduler's: they do at once, and here, what it does elsewhere and later.
@@ -217,9 +282,9 @@ const SCHEDULERS: [(&str, &str); 3] = [
     // Of an array, each task; a job without one, once.
     (
         "sbatch",
-        "job=$(mktemp); cat >\"$job\"; echo \"sbatch $*\" >>calls; echo 4711\n\
+        "job=$(mktemp -p .); cat >\"$job\"; echo \"sbatch $*\" >>calls; echo 4711\n\
          case \" $* \" in *--array=1-4*) for SLURM_ARRAY_TASK_ID in 1 2 3 4; do export SLURM_ARRAY_TASK_ID\n\
-         bash \"$job\" >&2; done;; *) bash \"$job\" >&2;; esac\n",
+         bash \"$job\" >&2 || exit; done;; *) bash \"$job\" >&2;; esac\n",
     ),
     ("srun", "exec \"$@\"\n"),
     ("parallel", "echo \"parallel $*\" >>calls; while read -r number; do bash -c \"part $number\"; done\n"),
@@ -235,10 +300,12 @@ fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
         fs::set_permissions(lab.path("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
     let path = format!("{}:{}", lab.path("bin").display(), std::env::var("PATH").unwrap());
-    for (scheduler, call) in [("slurm", "--array=1-4 --exclusive --requeue"), ("parallel", "--jobs 1 --env part")] {
+    for (scheduler, call) in
+        [("slurm", "--array=1-4 --exclusive --mem=0 --requeue"), ("parallel", "--jobs 1 --env part")]
+    {
         let out = format!("of {scheduler}");
         let script = lab.run(["submit", scheduler, "no table.toml", "--parts", "4", "--out", &out]);
-        lab.write("script", &script.exits(0).stdout);
+        lab.write("script", &script.exits(0).stdout).write("calls", "");
         let mut bash = Command::new("bash");
         bash.args(["script", "--partition=one"]).current_dir(lab.path("")).env("PATH", &path);
         let kvdyno = lab.kvdyno();
@@ -249,14 +316,15 @@ fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
         assert!(ended.status.success(), "{scheduler}: {said}");
         let calls = fs::read_to_string(lab.path("calls")).unwrap();
         assert!(calls.contains(call) && calls.contains("--partition=one"), "{calls}");
+        assert_eq!(calls.contains("--dependency=afterany:4711"), scheduler == "slurm", "{calls}");
         assert_eq!(work(&lab, &format!("{out}/all")).len(), 32, "{scheduler}: {said}");
+        lab.run(["submit", scheduler, "no table.toml", "--parts", "4", "--out", &out]).exits(2).says("is not empty");
     }
-    let calls = fs::read_to_string(lab.path("calls")).unwrap();
-    assert!(calls.contains("--dependency=afterany:4711"), "{calls}");
     let script = lab.run(["submit", "github", "experiment.toml", "--parts", "4"]);
     let workflow = &script.exits(0).stdout;
     assert!(workflow.contains("        part: [1, 2, 3, 4]\n"), "{workflow}");
     assert!(workflow.contains("kvdyno run experiment.toml --part ${{ matrix.part }}/4 --out"), "{workflow}");
+    lab.run(["submit", "github", "experiment.toml", "--parts", "257"]).exits(2).says("at most 256 --parts");
     lab.run(["submit", "slurm", "nothing.toml", "--parts", "4"]).exits(2).says("there is no file nothing.toml");
     lab.run(["submit", "slurm", "experiment.toml", "--parts", "0"]).exits(2);
 }

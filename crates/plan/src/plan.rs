@@ -146,7 +146,8 @@ impl Plan {
 
     /// Leaves out the trials that are neither `wanted` nor loads of those. Trials keep their numbers.
     pub(crate) fn keep(&mut self, wanted: impl Fn(&PlannedTrial) -> bool) {
-        let needed: HashSet<LoadId> = self.trials.iter().filter(|trial| wanted(trial)).map(|trial| trial.origin).collect();
+        let needed: HashSet<LoadId> =
+            self.trials.iter().filter(|trial| wanted(trial)).map(|trial| trial.origin).collect();
         let is_needed = |trial: &PlannedTrial| trial.key.phase == Phase::Load && needed.contains(&trial.origin);
         self.trials.retain(|trial| is_needed(trial) || wanted(trial));
         self.note_last();

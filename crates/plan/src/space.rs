@@ -62,6 +62,7 @@ pub fn check_space(checked: &Checked, folder: &Path) -> Result<(), SpaceError> {
         .variants
         .iter()
         .enumerate()
+        .filter(|(index, _)| checked.plan.trials.iter().any(|trial| trial.variant == *index))
         .map(|(index, one)| databases(one, order, checked.plan.copied_at_once(index)))
         .max_by_key(|(each, count)| each.saturating_mul(*count));
     let (each, count) = largest.unwrap_or((0, 0));

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use kvdyno_analysis::Cell;
 use kvdyno_model::text::of_the_rest;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Machine, PartFacts, SavedPlan};
+use kvdyno_results::{Machine, MergedPart, SavedPlan};
 
 use crate::diff::of_machines;
 use crate::order::distinct;
@@ -14,8 +15,10 @@ use crate::order::distinct;
 pub(crate) struct Machines {
     /// The only one, or that of the first part; absent if it was not written.
     pub(crate) first: Option<Machine>,
+    /// The names of those that it was measured on, if it is not merged.
+    hosts: Vec<String>,
     /// Those of parts that were merged.
-    parts: Vec<(PartFacts, Option<Machine>)>,
+    parts: Vec<(MergedPart, Option<Machine>)>,
     /// Which of them, by a trial's number.
     by_trial: HashMap<u32, usize>,
     /// The numbers of the parts that are not there.
@@ -28,10 +31,11 @@ impl Machines {
         let Some(plan) = plan else { return Ok(Machines { first, ..Machines::default() }) };
         let (mut parts, mut by_trial) = (Vec::new(), HashMap::new());
         for (index, merged) in plan.merged.iter().enumerate() {
-            parts.push((merged.facts.clone(), folder.part_machine(merged.facts.part.number())?));
+            let machine = folder.part_machine(merged.facts.part.number())?;
+            parts.push((MergedPart { trials: Vec::new(), ..merged.clone() }, machine));
             by_trial.extend(merged.trials.iter().map(|number| (*number, index)));
         }
-        Ok(Machines { first, parts, by_trial, absent: plan.absent_parts() })
+        Ok(Machines { first, hosts: plan.hosts.clone(), parts, by_trial, absent: plan.absent_parts() })
     }
 
     /// The machine of a trial, by its number.
@@ -42,40 +46,75 @@ impl Machines {
         }
     }
 
+    /// The machine of a cell: that of its first trial.
+    pub(crate) fn of_cell(&self, cell: &Cell<'_>) -> Option<&Machine> {
+        self.of_trial(cell.first()?.trial.number)
+    }
+
     /// Which parts there are none of, in words; `None` if all are there, or there are no parts.
     pub(crate) fn absent(&self) -> Option<String> {
         let shown: Vec<String> = self.absent.iter().take(MOST_NAMED).map(u32::to_string).collect();
         let more = of_the_rest(self.absent.len(), MOST_NAMED, |more| format!(" and {more} more"));
-        let of = self.parts.first().map(|(facts, _)| facts.part.of())?;
+        let of = self.parts.first().map(|(merged, _)| merged.facts.part.of())?;
         let plural = if self.absent.len() == 1 { "" } else { "s" };
         (!shown.is_empty()).then(|| format!("there is no result of part{plural} {}{more} of {of}", shown.join(", ")))
     }
 
+    /// The names of the machines that a trial was measured on, by its number.
+    pub(crate) fn hosts_of_trial(&self, number: u32) -> &[String] {
+        match self.by_trial.get(&number) {
+            Some(index) => &self.parts[*index].0.hosts,
+            None => &self.hosts,
+        }
+    }
+
+    /// The names of all machines, each once.
+    pub(crate) fn hosts(&self) -> Vec<&str> {
+        let of_parts = self.parts.iter().flat_map(|(merged, _)| &merged.hosts);
+        distinct(self.hosts.iter().chain(of_parts).map(String::as_str))
+    }
+
     /// Which parts were measured on which machine, in words; `None` if all were on one.
-    pub(crate) fn hosts(&self) -> Option<String> {
-        let hosts = distinct(self.parts.iter().map(|(facts, _)| facts.host.as_str()));
+    pub(crate) fn parts_of_hosts(&self) -> Option<String> {
+        let hosts = self.hosts();
         let of_host = |host: &&str| {
-            let parts = self.parts.iter().filter(|(facts, _)| facts.host == **host);
-            format!("{host} ({})", parts.map(|(facts, _)| facts.part.number().to_string()).collect::<Vec<_>>().join(", "))
+            let parts = self.parts.iter().filter(|(merged, _)| merged.hosts.iter().any(|other| other == *host));
+            let numbers: Vec<String> = parts.map(|(merged, _)| merged.facts.part.number().to_string()).collect();
+            format!("{host} ({})", numbers.join(", "))
         };
         let shown: Vec<String> = hosts.iter().take(MOST_NAMED).map(of_host).collect();
         let more = of_the_rest(hosts.len(), MOST_NAMED, |more| format!(" and {more} more"));
-        (hosts.len() > 1).then(|| {
+        (hosts.len() > 1 && !self.parts.is_empty()).then(|| {
             format!(
-                "the parts of this plan were measured on {} machines: {}{more}. Setups are compared on one machine; \
-                 other work and other numbers of clients may be another's",
+                "the parts of this plan were measured on {} machines: {}{more}. Setups and variants are compared on \
+                 one machine; other workloads and other numbers of clients may be another's",
                 hosts.len(),
                 shown.join(", ")
             )
         })
     }
 
+    /// Whatever speaks against figures of several machines beside each other, a sentence each.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let resumed = |what: &str, hosts: &[String]| {
+            let words =
+                || format!("{what} was resumed on another machine, so its trials are of {}", hosts.join(" and "));
+            (hosts.len() > 1).then(words)
+        };
+        let of_part = |(merged, _): &(MergedPart, Option<Machine>)| {
+            resumed(&format!("part {}", merged.facts.part.number()), &merged.hosts)
+        };
+        let whole = resumed("this run", &self.hosts);
+        whole.into_iter().chain(self.parts.iter().filter_map(of_part)).chain(self.differences()).collect()
+    }
+
     /// The differences of the parts' machines from the first, a clause each.
-    pub(crate) fn differences(&self) -> Vec<String> {
-        let mut machines = self.parts.iter().filter_map(|(facts, machine)| Some((facts, machine.as_ref()?)));
+    fn differences(&self) -> Vec<String> {
+        let mut machines = self.parts.iter().filter_map(|(merged, machine)| Some((merged, machine.as_ref()?)));
         let Some((_, first)) = machines.next() else { return Vec::new() };
-        let clauses = machines.flat_map(|(facts, machine)| {
-            of_machines(first, machine).into_iter().map(move |change| format!("part {}: {change}", facts.part.number()))
+        let clauses = machines.flat_map(|(merged, machine)| {
+            let part = merged.facts.part.number();
+            of_machines(first, machine).into_iter().map(move |change| format!("part {part}: {change}"))
         });
         clauses.collect()
     }

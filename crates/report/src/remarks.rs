@@ -63,8 +63,8 @@ pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
 /// The doubts about a study. An engine's doubts of one sort stand together, where the first of them does.
 pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
     let mut doubts = grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string);
-    let differences = study.machines.differences().into_iter();
-    doubts.extend(differences.map(|text| Remark { trial: "merged from machines that differ".to_owned(), text }));
+    let of_machines = study.machines.doubts().into_iter();
+    doubts.extend(of_machines.map(|text| Remark { trial: "machines".to_owned(), text }));
     doubts.extend(study.all_cells().iter().filter_map(wide));
     doubts.extend(study.all_cells().iter().filter_map(unsteady));
     doubts
@@ -238,7 +238,7 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
         notes.map(|text| Remark { trial: title(&result.trial), text }).collect()
     };
     let of_trials = study.results.iter().flat_map(of_trial);
-    let hosts = study.machines.hosts().map(|text| Remark { trial: "machines".to_owned(), text });
+    let hosts = study.machines.parts_of_hosts().map(|text| Remark { trial: "machines".to_owned(), text });
     let without_log = study.all_cells().iter().filter_map(without_log);
     left_out.chain(hosts).chain(of_trials).chain(without_log).chain(untold(study)).chain(unjudged(study)).collect()
 }

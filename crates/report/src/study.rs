@@ -162,8 +162,7 @@ impl<'a> Study<'a> {
         let detect = contents.experiment.lab.detect.0;
         let cell = |(cell, label): (Cell<'a>, Label)| {
             let steadiness = steadiness(&cell.finished, &contents.series, detect);
-            let machine = cell.first().and_then(|first| contents.machines.of_trial(first.trial.number));
-            let weaknesses = weaknesses(&cell, steadiness.as_ref(), machine);
+            let weaknesses = weaknesses(&cell, steadiness.as_ref(), contents.machines.of_cell(&cell));
             StudyCell { put_off: PutOff::of(&cell), cell, label, steadiness, weaknesses }
         };
         Ok(Study {

@@ -26,7 +26,9 @@ use serde::de::DeserializeOwned;
 
 use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
-use crate::{EndedTrial, LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult};
+use crate::{
+    EndedTrial, LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult,
+};
 
 /// A results folder.
 #[derive(Clone, Debug)]
@@ -178,6 +180,30 @@ impl ResultsFolder {
         read_json(&self.machine_file())
     }
 
+    /// Whether nothing is in it that a run would lose: it is not there, is empty, or has what a run writes before its
+    /// experiment, which makes it one that can be resumed.
+    ///
+    /// # Errors
+    /// If it is no folder, or cannot be read.
+    pub fn is_unused(&self) -> io::Result<bool> {
+        let entries = match fs::read_dir(&self.root) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+            entries => entries?,
+        };
+        for entry in entries {
+            let name = entry?.file_name();
+            let name = name.to_string_lossy();
+            let name = name.strip_suffix(".writing").map_or(&*name, |name| name.trim_start_matches('.'));
+            if ![".lock", "left-out.json", "machine.json", "plan.json", "values.seed", "experiment.toml"]
+                .contains(&name)
+                || self.experiment_file().exists()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The machine of a part, in merged results.
     pub fn part_machine_file(&self, part: u32) -> PathBuf {
         self.root.join("machines").join(format!("{part:04}.json"))
@@ -211,7 +237,7 @@ impl ResultsFolder {
         self.read_results(|result: &TrialResult| result.trial.number)
     }
 
-    /// The outcomes of the trials that ended, in order of their numbers, with less work than [`ResultsFolder::results`].
+    /// The outcomes of the trials that ended, in order of their numbers: less work than [`ResultsFolder::results`].
     ///
     /// # Errors
     /// As there.

@@ -27,9 +27,9 @@ mod rate_search;
 mod requested_work;
 mod resources;
 mod roles;
+mod run_status;
 mod saved_plan;
 mod series;
-mod standing;
 mod syncs;
 mod trial_result;
 mod work_key;
@@ -55,9 +55,9 @@ pub use rate_search::{RateProbe, RateSearch};
 pub use requested_work::RequestedWork;
 pub use resources::ResourcePoint;
 pub use roles::{RoleFacts, RoleOperations};
+pub use run_status::{CellName, EndedTrial, RunStatus, StatusCounts};
 pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
-pub use standing::{CellName, EndedTrial, Standing, TrialCounts};
 pub use syncs::{DurableCommits, Syncs};
 pub use trial_result::{
     AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, ProfileFacts, SCHEMA, Settling,

@@ -18,8 +18,10 @@ use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey};
 pub struct Merge {
     out: ResultsFolder,
     /// In order of their numbers.
-    parts: Vec<Source>,
+    parts: Vec<PartSource>,
     plan: SavedPlan,
+    /// The trials that `out` was to have before.
+    before: Vec<TrialKey>,
 }
 
 /// Why results are not merged.
@@ -43,7 +45,7 @@ pub enum MergeError {
 
 /// The results of one part.
 #[derive(Debug)]
-struct Source {
+struct PartSource {
     folder: ResultsFolder,
     facts: PartFacts,
     plan: SavedPlan,
@@ -66,7 +68,7 @@ impl Merge {
     /// # Errors
     /// If a part is none, is there twice, or is of another experiment, plan or kvdyno than the first.
     pub fn of(parts: &[ResultsFolder], out: &ResultsFolder) -> Result<Merge, MergeError> {
-        let mut parts: Vec<Source> = parts.iter().map(Source::read).collect::<Result<_, _>>()?;
+        let mut parts: Vec<PartSource> = parts.iter().map(PartSource::read).collect::<Result<_, _>>()?;
         parts.sort_by_key(|source| source.facts.part);
         let Some((first, others)) = parts.split_first() else {
             return refused("there is nothing to merge".to_owned());
@@ -78,9 +80,9 @@ impl Merge {
                 return refused(format!("{one} and {other} are both part {}; name one of them", pair[0].facts.part));
             }
         }
-        refuse_other_contents(out, &parts)?;
+        let before = trials_before(out, &parts)?;
         let plan = merged_plan(&parts);
-        Ok(Merge { out: out.clone(), parts, plan })
+        Ok(Merge { out: out.clone(), parts, plan, before })
     }
 
     /// Copies what is not there yet. It may be killed at any moment, and done again.
@@ -92,8 +94,11 @@ impl Merge {
         write(&self.out.plan_file(), |path| files::write_json(path, &self.plan))?;
         let own: HashSet<u32> = self.plan.merged.iter().flat_map(|merged| merged.trials.iter().copied()).collect();
         // Loads of which a part with a lower number has others now.
-        for other in self.out.ended()?.iter().filter(|ended| !own.contains(&ended.trial.number)) {
-            write(&self.out.trial_folder(&other.trial), |path| fs::remove_dir_all(path))?;
+        for other in self.before.iter().filter(|trial| !own.contains(&trial.number)) {
+            let folder = self.out.trial_folder(other);
+            if folder.exists() {
+                write(&folder, |path| fs::remove_dir_all(path))?;
+            }
         }
         let mut results = Vec::new();
         for (source, merged) in self.parts.iter().zip(&self.plan.merged) {
@@ -139,11 +144,10 @@ impl Merge {
         self.plan.merged.iter().map(|merged| merged.trials.len()).sum()
     }
 
-    /// The parts that have trials left, each with its folder and the number of these.
-    pub fn unfinished(&self) -> Vec<(Part, &Path, usize)> {
-        let left = |source: &Source| source.plan.expected().filter(|trial| !source.has(trial)).count();
-        let all = self.parts.iter().map(|source| (source.facts.part, source.folder.root(), left(source)));
-        all.filter(|(_, _, left)| *left > 0).collect()
+    /// The parts that have trials left, each with its folder.
+    pub fn unfinished(&self) -> Vec<(Part, &Path)> {
+        let has_left = |source: &&PartSource| source.plan.expected().any(|trial| !source.has(trial));
+        self.parts.iter().filter(has_left).map(|source| (source.facts.part, source.folder.root())).collect()
     }
 
     /// The numbers of the parts that are not there.
@@ -152,8 +156,8 @@ impl Merge {
     }
 }
 
-impl Source {
-    fn read(folder: &ResultsFolder) -> Result<Source, MergeError> {
+impl PartSource {
+    fn read(folder: &ResultsFolder) -> Result<PartSource, MergeError> {
         let folder = ResultsFolder::open(folder.root())?;
         let shown = folder.root().display();
         let plan = folder.plan()?;
@@ -166,7 +170,7 @@ impl Source {
             return refused(format!("{shown} has a result of trial {}, which is not in its plan", other.number));
         }
         let ended = ended.into_iter().map(|trial| (trial.number, trial)).collect();
-        Ok(Source { machine: folder.machine()?, facts, plan, ended, folder })
+        Ok(PartSource { machine: folder.machine()?, facts, plan, ended, folder })
     }
 
     fn shown(&self) -> String {
@@ -178,7 +182,7 @@ impl Source {
     }
 
     /// Refuses another part that was not made from the same plan by the same program.
-    fn refuse_stranger(&self, other: &Source) -> Result<(), MergeError> {
+    fn refuse_stranger(&self, other: &PartSource) -> Result<(), MergeError> {
         let (this, that) = (self.shown(), other.shown());
         if self.facts.part.of() != other.facts.part.of() {
             return refused(format!(
@@ -194,12 +198,6 @@ impl Source {
             let more = of_the_rest(changes.len(), MOST_CHANGES, |more| format!("; and {more} more"));
             return refused(format!("{that} is of another experiment than {this}: {told}{more}"));
         }
-        if self.facts.plan != other.facts.plan {
-            return refused(format!(
-                "{that} is of another plan than {this}, though of the same experiment: the engines of their machines \
-                 cannot do the same work"
-            ));
-        }
         if let (Some(mine), Some(others)) = (&self.machine, &other.machine)
             && (&mine.kvdyno, &mine.build) != (&others.kvdyno, &others.build)
         {
@@ -207,21 +205,34 @@ impl Source {
             let [mine, others] = [words(mine), words(others)].map(Result::unwrap_or_default);
             return refused(format!("{that} was measured by another build of kvdyno than {this}: {others}, {mine}"));
         }
+        if self.facts.plan != other.facts.plan {
+            return refused(format!(
+                "{that} is of another plan than {this}, though of the same experiment: the engines of their machines \
+                 cannot do the same work"
+            ));
+        }
         Ok(())
     }
 }
 
-/// Refuses a folder that has anything but results of these parts.
-fn refuse_other_contents(out: &ResultsFolder, parts: &[Source]) -> Result<(), MergeError> {
+/// The trials of the plan that a folder has. Refuses one that has anything but results of these parts.
+fn trials_before(out: &ResultsFolder, parts: &[PartSource]) -> Result<Vec<TrialKey>, MergeError> {
     let shown = out.root().display();
     let Some(plan) = out.plan()?.filter(|plan| !plan.merged.is_empty()) else {
-        let is_empty = fs::read_dir(out.root()).map_or(true, |mut entries| entries.next().is_none());
-        return if is_empty { Ok(()) } else { refused(format!("{shown} is not empty; choose another --out")) };
+        return match out.is_unused() {
+            Ok(true) => Ok(Vec::new()),
+            Ok(false) => refused(format!("{shown} is not empty; choose another --out")),
+            Err(cause) => {
+                refused(format!("{shown} cannot be the folder of the results: {cause}; choose another --out"))
+            }
+        };
     };
     for merged in &plan.merged {
         let part = merged.facts.part;
         match parts.iter().find(|source| source.facts.part == part) {
-            None => return refused(format!("{shown} has part {part}, too; name that as well, or choose another --out")),
+            None => {
+                return refused(format!("{shown} has part {part}, too; name that as well, or choose another --out"));
+            }
             Some(source) if source.facts != merged.facts => {
                 let other = source.shown();
                 return refused(format!("{shown} has part {part} of another run than {other}; choose another --out"));
@@ -229,11 +240,11 @@ fn refuse_other_contents(out: &ResultsFolder, parts: &[Source]) -> Result<(), Me
             Some(_) => {}
         }
     }
-    Ok(())
+    Ok(plan.trials)
 }
 
 /// The plan of all parts together: what each of them did, or still has to do.
-fn merged_plan(parts: &[Source]) -> SavedPlan {
+fn merged_plan(parts: &[PartSource]) -> SavedPlan {
     // Loads are compared, so those of a variant are all of one part: the first that has any.
     let mut loaded_by: HashMap<&str, Part> = HashMap::new();
     for source in parts {
@@ -244,14 +255,14 @@ fn merged_plan(parts: &[Source]) -> SavedPlan {
     let (mut trials, mut merged) = (BTreeMap::new(), Vec::new());
     for source in parts {
         let part = source.facts.part;
-        let is_own = |trial: &&TrialKey| {
-            trial.phase == Phase::Run || loaded_by.get(trial.variant.as_str()) == Some(&part)
-        };
-        let expected = source.plan.expected().chain(source.ended.values()).filter(is_own);
+        let is_own =
+            |trial: &&TrialKey| trial.phase == Phase::Run || loaded_by.get(trial.variant.as_str()) == Some(&part);
+        let expected =
+            source.plan.expected_so_far(|trial| source.has(trial)).chain(source.ended.values()).filter(is_own);
         trials.extend(expected.map(|trial| (trial.number, trial.clone())));
         let mut own: Vec<u32> = source.ended.values().filter(is_own).map(|trial| trial.number).collect();
         own.sort_unstable();
-        merged.push(MergedPart { facts: source.facts.clone(), trials: own });
+        merged.push(MergedPart { facts: source.facts.clone(), hosts: source.plan.hosts.clone(), trials: own });
     }
     let spent = |figure: fn(&Spent) -> f64| parts.iter().map(|source| figure(&source.plan.spent)).sum();
     let most_values: Vec<Option<u32>> = parts.iter().map(|source| source.plan.most_values).collect();
@@ -263,6 +274,7 @@ fn merged_plan(parts: &[Source]) -> SavedPlan {
         },
         // A part without a limit had the most looks, and so has the widest intervals.
         most_values: most_values.iter().copied().collect::<Option<Vec<u32>>>().and_then(|all| all.into_iter().max()),
+        budget: parts.iter().find_map(|source| source.plan.budget),
         merged,
         ..SavedPlan::new(experiment, trials.into_values().collect(), None)
     }

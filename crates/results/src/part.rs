@@ -12,8 +12,6 @@ pub struct PartFacts {
     pub part: Part,
     /// The run that measured it: 32 hexadecimal digits, the same when it was resumed.
     pub run: String,
-    /// The name of the machine that began it.
-    pub host: String,
     /// The digest of the whole plan: see [`plan_digest`].
     pub plan: String,
 }
@@ -24,6 +22,8 @@ pub struct MergedPart {
     /// The part.
     #[serde(flatten)]
     pub facts: PartFacts,
+    /// The names of the machines that it was measured on.
+    pub hosts: Vec<String>,
     /// The numbers of the trials whose results are from it.
     pub trials: Vec<u32>,
 }

@@ -37,6 +37,10 @@ pub struct SavedPlan {
     /// The time limit that a later command gave it; absent where that of the experiment holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<TimeSpan<1>>,
+    /// The names of the machines that it was measured on, in order: more than one if another resumed it. Empty in older
+    /// results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// The part of a plan whose trials these are; absent for a whole plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartFacts>,
@@ -98,6 +102,7 @@ impl SavedPlan {
             skipped: Vec::new(),
             spent: Spent::default(),
             budget: None,
+            hosts: Vec::new(),
             part: None,
             merged: Vec::new(),
         }
@@ -129,6 +134,20 @@ impl SavedPlan {
         self.trials.iter().filter(move |trial| trial.repeat <= last && !is_skipped(trial))
     }
 
+    /// Whether the results decide how many repeats there will be, and have not decided it yet.
+    pub fn is_open(&self) -> bool {
+        self.ordered.is_none() && self.enough.is_none() && self.merged.is_empty()
+    }
+
+    /// [`SavedPlan::expected`], or if it is open, of that the repeats of which a trial `has_begun`, and the first.
+    pub fn expected_so_far(&self, has_begun: impl Fn(&TrialKey) -> bool) -> impl Iterator<Item = &TrialKey> {
+        let last = match self.is_open() {
+            true => self.expected().filter(|trial| has_begun(trial)).map(|trial| trial.repeat).max().unwrap_or(1),
+            false => u32::MAX,
+        };
+        self.expected().filter(move |trial| trial.repeat <= last)
+    }
+
     /// The numbers of the parts that merged results do not have.
     pub fn absent_parts(&self) -> Vec<u32> {
         let Some(first) = self.merged.first() else { return Vec::new() };
@@ -143,7 +162,8 @@ impl SavedPlan {
         let first = (0..self.trials.len().max(now.len())).find(differs)?;
         let words = |trial: Option<&TrialKey>| trial.map_or("none".to_owned(), shown);
         let (before, after) = (words(self.trials.get(first)), words(now.get(first).copied()));
-        Some(format!("trial {} was {before} and is {after}", first + 1))
+        let number = self.trials.get(first).or(now.get(first).copied()).map_or(0, |trial| trial.number);
+        Some(format!("trial {number} was {before} and is {after}"))
     }
 }
 

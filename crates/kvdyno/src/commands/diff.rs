@@ -76,7 +76,7 @@ fn resume(folder: &Path, arguments: &DiffArguments) -> Result<(), Error> {
     }
     setups_of(&ResultsFolder::open(folder)?)?;
     let ended = run::resume(folder, arguments.keys.budget(), &arguments.erase, &arguments.watch).map_err(of_diff)?;
-    tell_run(&ended, arguments)
+    ended.map_or(Ok(()), |ended| tell_run(&ended, arguments))
 }
 
 /// An interrupted diff is gone on with as one.

@@ -1,13 +1,13 @@
 //! `kvdyno merge`: puts the results of a plan's parts together.
 
-use std::fs;
-
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_model::text::counted;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{Merge, MergeError};
+use shlex::Quoter;
 
 use crate::cli::MergeArguments;
+use crate::commands::run::new_folder;
 use crate::error::Error;
 use crate::output::{print, tell};
 
@@ -17,20 +17,21 @@ pub fn run(arguments: &MergeArguments) -> Result<(), Error> {
     let out = ResultsFolder::at(&arguments.out);
     // Refused before the folder is made.
     Merge::of(&parts, &out)?;
-    let shown = arguments.out.display();
-    fs::create_dir_all(out.root()).map_err(Error::io(format!("cannot make {shown}")))?;
+    let out = new_folder(&arguments.out)?;
     let _lock = FolderLock::acquire(out.root()).map_err(|error| Error::Input(error.to_string()))?;
     let merge = Merge::of(&parts, &out)?;
     merge.write()?;
-    for (part, folder, left) in merge.unfinished() {
-        let (folder, left) = (folder.display(), counted(left, "trial"));
-        tell(format_args!("part {part} has {left} left: kvdyno run --resume {folder}, then merge again"));
+    for (part, folder) in merge.unfinished() {
+        let word = Quoter::new().quote(&folder.to_string_lossy()).map(String::from).unwrap_or_default();
+        tell(format_args!(
+            "part {part} is not complete; to go on with it, before merging again: kvdyno run --resume {word}"
+        ));
     }
     if let Some(absent) = absent_parts(&merge.absent()) {
         tell(absent);
     }
     let (trials, parts) = (counted(merge.ended(), "trial"), counted(arguments.parts.len(), "part"));
-    print(&format!("{trials} of {parts}: {shown}\n"))
+    print(&format!("{trials} of {parts}: {}\n", arguments.out.display()))
 }
 
 /// The parts that are not there, for people; `None` if all are.

@@ -32,8 +32,8 @@ use crate::progress::Watchers;
 /// Runs the command.
 pub fn run(arguments: RunArguments) -> Result<(), Error> {
     if let Some(folder) = &arguments.resume {
-        return resume(folder, arguments.budget, &arguments.erase, &arguments.watch)?
-            .report(arguments.output.wanted(), &arguments.watch);
+        let ended = resume(folder, arguments.budget, &arguments.erase, &arguments.watch)?;
+        return ended.map_or(Ok(()), |ended| ended.report(arguments.output.wanted(), &arguments.watch));
     }
     let path = arguments.file.clone().unwrap_or_default();
     let (mut experiment, text) = file_or_shipped(&path)?;
@@ -238,28 +238,38 @@ pub fn measure(
     let trials = checked.plan.trials.iter().map(|trial| trial.key.clone()).collect();
     let repeat = checked.experiment.lab.repeat;
     let plan = SavedPlan::new(resolved, trials, (!repeat.is_auto()).then(|| repeat.most()));
-    let of_part =
-        |part| PartFacts { part, run: lock.run().to_string(), host: host_name().unwrap_or_default(), plan: digest };
-    let plan =
-        SavedPlan { most_values: most_values(AffordableRepeats::of(&checked)), part: part.map(of_part), ..plan };
+    let part_facts = part.map(|part| PartFacts { part, run: lock.run().to_string(), plan: digest });
+    let plan = SavedPlan {
+        most_values: most_values(AffordableRepeats::of(&checked)),
+        hosts: host_name().into_iter().collect(),
+        part: part_facts,
+        ..plan
+    };
     files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))?;
     // Last: the file is what makes the folder one that can be resumed.
     files::write_whole(&results.experiment_file(), text.as_bytes())
         .map_err(Error::io("cannot save experiment.toml"))?;
-    if let (Some(part), Some(blocks), true) = (part, blocks, checked.plan.trials.is_empty()) {
-        tell(format_args!("part {part} has nothing to do: the plan has {}", counted(blocks, "block")));
+    if tells_that_nothing_is_to_do(part.zip(blocks), &checked) {
         return Ok(None);
     }
     run_rest(&checked, results, lock.run(), watchers, None).map(Some)
 }
 
-/// Goes on with a run. `budget`: its new time limit, which includes the time that it took before.
+/// Tells if a part has no trials: there were fewer blocks than parts.
+fn tells_that_nothing_is_to_do(part: Option<(Part, usize)>, checked: &Checked) -> bool {
+    let Some((part, blocks)) = part.filter(|_| checked.plan.trials.is_empty()) else { return false };
+    tell(format_args!("part {part} has nothing to do: the plan has {}", counted(blocks, "block")));
+    true
+}
+
+/// Goes on with a run; `None` for a part without trials. `budget`: its new time limit, which includes the time that it
+/// took before.
 pub fn resume(
     folder: &Path,
     budget: Option<TimeSpan<1>>,
     erase: &EraseArguments,
     watch: &WatchArguments,
-) -> Result<EndedRun, Error> {
+) -> Result<Option<EndedRun>, Error> {
     // Its databases have the same paths as before: an engine may know them by those.
     let root = ResultsFolder::open(folder)?.root().canonicalize();
     let results = ResultsFolder::at(root.map_err(Error::io(format!("cannot find {}", folder.display())))?);
@@ -267,7 +277,7 @@ pub fn resume(
     let mut begun = results.plan()?;
     if begun.as_ref().is_some_and(|plan| !plan.merged.is_empty()) {
         let shown = results.root().display();
-        return Err(Error::Input(format!("{shown} holds merged results; resume the part that has trials left")));
+        return Err(Error::Input(format!("{shown} has merged results; resume a part that has trials left")));
     }
     // A run of an older version has no keys that came later.
     begun.iter_mut().for_each(|plan| plan.complete(&Experiment::default().resolved()));
@@ -283,8 +293,10 @@ pub fn resume(
     }
     experiment.lab.budget = begun.as_ref().and_then(|plan| plan.budget).or(experiment.lab.budget);
     let mut checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
-    if let Some(facts) = begun.as_ref().and_then(|plan| plan.part.as_ref()) {
-        checked.keep_part(facts.part);
+    let part = begun.as_ref().and_then(|plan| plan.part.as_ref()).map(|facts| facts.part);
+    let blocks = part.map(|part| checked.keep_part(part));
+    if tells_that_nothing_is_to_do(part.zip(blocks), &checked) {
+        return Ok(None);
     }
     let trials = checked.plan.trials.iter().map(|trial| &trial.key);
     if let Some(change) = begun.and_then(|plan| plan.change_of_trials(trials)) {
@@ -296,7 +308,18 @@ pub fn resume(
     }
     let note = results.machine()?.as_ref().and_then(machine::begun_by_another);
     let watchers = Watchers::new(watch, &checked.experiment.lab, &so_far)?;
-    run_rest(&checked, results, lock.run(), watchers, note)
+    note_host(&results)?;
+    run_rest(&checked, results, lock.run(), watchers, note).map(Some)
+}
+
+/// Notes in the plan that this machine goes on with it.
+fn note_host(results: &ResultsFolder) -> Result<(), Error> {
+    let (Some(mut plan), Some(host)) = (results.plan()?, host_name()) else { return Ok(()) };
+    if plan.hosts.contains(&host) {
+        return Ok(());
+    }
+    plan.hosts.push(host);
+    files::write_json(&results.plan_file(), &plan).map_err(Error::io("cannot save plan.json"))
 }
 
 /// Gives a run another time limit.
@@ -331,7 +354,7 @@ fn refuse_changed(results: &ResultsFolder, changes: Option<Vec<String>>) -> Resu
 }
 
 /// The results folder: one that does not exist yet, or is empty.
-fn out_folder(experiment: &Experiment, part: Option<Part>, out: Option<&Path>) -> Result<PathBuf, Error> {
+pub fn out_folder(experiment: &Experiment, part: Option<Part>, out: Option<&Path>) -> Result<PathBuf, Error> {
     let name: String = experiment.name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect();
     let folder = out.map(Path::to_owned).unwrap_or_else(|| {
         let stamp = Zoned::now().strftime("%Y%m%d-%H%M%S");
@@ -339,7 +362,7 @@ fn out_folder(experiment: &Experiment, part: Option<Part>, out: Option<&Path>) -
         PathBuf::from("results").join(format!("{name}{part}-{stamp}"))
     });
     let folder = std::path::absolute(&folder).map_err(Error::io(format!("cannot find {}", folder.display())))?;
-    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
+    if folder.is_dir() && !ResultsFolder::at(&folder).is_unused().unwrap_or(false) {
         let shown = folder.display();
         let or_resume = match ResultsFolder::open(&folder) {
             Ok(_) => format!(", or continue it: kvdyno run --resume {shown}"),
@@ -359,7 +382,8 @@ fn out_folder(experiment: &Experiment, part: Option<Part>, out: Option<&Path>) -
     }
 }
 
-fn new_folder(folder: &Path) -> Result<ResultsFolder, Error> {
+/// Makes a results folder, unless it is there.
+pub fn new_folder(folder: &Path) -> Result<ResultsFolder, Error> {
     fs::create_dir_all(folder).map_err(Error::io(format!("cannot make {}", folder.display())))?;
     let folder = folder.canonicalize().map_err(Error::io(format!("cannot find {}", folder.display())))?;
     Ok(ResultsFolder::at(folder))

@@ -1,14 +1,15 @@
 //! `kvdyno status`: how far runs have come, from their results folders alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use kvdyno_environment::lock::FolderLock;
 use kvdyno_environment::machine::host_name;
 use kvdyno_model::text::counted;
 use kvdyno_report::Format;
+use kvdyno_results::folder::ReadError;
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{CellName, Phase, Standing, TrialCounts};
+use kvdyno_results::{CellName, Phase, RunStatus, StatusCounts};
 use serde_json::{Value, json};
 
 use crate::cli::StatusArguments;
@@ -21,13 +22,15 @@ use crate::progress::what;
 pub fn run(arguments: &StatusArguments) -> Result<(), Error> {
     let all: Vec<FolderStatus<'_>> =
         arguments.folders.iter().map(|folder| FolderStatus::read(folder)).collect::<Result<_, _>>()?;
-    let mut cells = BTreeMap::<&CellName, TrialCounts>::new();
-    for (name, counts) in all.iter().flat_map(|one| &one.standing.cells) {
+    let mut cells = BTreeMap::<&CellName, StatusCounts>::new();
+    for (name, counts) in all.iter().filter_map(|one| one.status.as_ref()).flat_map(|status| &status.cells) {
         *cells.entry(name).or_default() += *counts;
     }
     if arguments.list.format == Format::Json {
         let folders: Vec<_> = all.iter().map(FolderStatus::json).collect();
-        return print_json(&json!({ "folders": folders, "missing_parts": missing_parts(&all), "cells": listed(&cells) }));
+        return print_json(
+            &json!({ "folders": folders, "missing_parts": missing_parts(&all), "cells": listed(&cells) }),
+        );
     }
     let lines: String = all.iter().map(|one| one.line() + "\n").collect();
     let missing = absent_parts(&missing_parts(&all)).map(|words| words + "\n").unwrap_or_default();
@@ -37,23 +40,33 @@ pub fn run(arguments: &StatusArguments) -> Result<(), Error> {
 /// A results folder and whoever works in it.
 struct FolderStatus<'a> {
     path: &'a Path,
-    standing: Standing,
+    /// Absent before its experiment is there.
+    status: Option<RunStatus>,
     /// The process that works there, if it is of this machine.
     process: Option<u32>,
 }
 
 impl<'a> FolderStatus<'a> {
     fn read(path: &'a Path) -> Result<FolderStatus<'a>, Error> {
-        let process = FolderLock::holder(path).map_err(Error::io(format!("cannot read the lock of {}", path.display())))?;
-        Ok(FolderStatus { path, standing: Standing::read(&ResultsFolder::at(path))?, process })
+        let status = match RunStatus::read(&ResultsFolder::at(path)) {
+            Err(ReadError::NotResults(_)) if FolderLock::is_known(path) => None,
+            status => Some(status?),
+        };
+        let unread = || Error::io(format!("cannot read the lock of {}", path.display()));
+        Ok(FolderStatus { path, status, process: FolderLock::holder(path).map_err(unread())? })
     }
 
-    /// Its state in words: whether a run of another machine is at work cannot be seen.
+    /// Its state in words. Whether a run is at work on another machine cannot be seen.
     fn state(&self) -> String {
-        let of_other = self.standing.part.as_ref().map(|part| &part.host).filter(|host| Some(*host) != host_name().as_ref());
-        match (self.process, of_other) {
+        let (status, host) = (self.status.as_ref(), host_name());
+        let last_host = status.and_then(|status| status.hosts.last()).filter(|last| Some(*last) != host.as_ref());
+        let is_merged = status.is_some_and(|status| !status.merged.0.is_empty());
+        match (self.process, last_host) {
+            (Some(pid), _) if status.is_none() => format!("starting (process {pid})"),
             (Some(pid), _) => format!("running (process {pid})"),
-            (None, _) if self.standing.is_complete() => "complete".to_owned(),
+            (None, _) if status.is_some_and(RunStatus::is_complete) => "complete".to_owned(),
+            (None, _) if status.is_none() => "starting on another machine, or ended before its first trial".to_owned(),
+            (None, _) if is_merged => "merged, not complete".to_owned(),
             (None, Some(host)) => format!("running on {host}, or ended early"),
             (None, None) => "ended early".to_owned(),
         }
@@ -61,41 +74,54 @@ impl<'a> FolderStatus<'a> {
 
     /// `results/part-3: part 3/8, running (process 123), 12 of 40 trials, 1 failed; now lmdb readseq, 2 readers`.
     fn line(&self) -> String {
-        let part = self.standing.part.as_ref().map(|facts| format!("part {}, ", facts.part)).unwrap_or_default();
-        let total = self.standing.total();
-        let all = total.ended() + total.left();
-        let of_all = if self.standing.is_open { " trials so far".to_owned() } else { format!(" of {}", counted(all, "trial")) };
+        let (path, state) = (self.path.display(), self.state());
+        let Some(status) = &self.status else { return format!("{path}: {state}") };
+        let part = status.part.as_ref().map(|facts| format!("part {}, ", facts.part)).unwrap_or_default();
+        let total = status.total();
+        let all = counted(total.ended() + total.left(), "trial");
+        let of_all = if status.is_open { " trials so far".to_owned() } else { format!(" of {all}") };
         let failed = if total.failed > 0 { format!(", {} failed", total.failed) } else { String::new() };
-        let now: Vec<String> =
-            self.standing.begun.iter().map(|trial| format!("{} {}", trial.engine, what(trial))).collect();
+        let now: Vec<String> = status.begun.iter().map(|trial| format!("{} {}", trial.engine, what(trial))).collect();
         let verb = if self.process.is_some() { "now" } else { "begun" };
         let now = if now.is_empty() { String::new() } else { format!("; {verb} {}", now.join("; ")) };
-        format!("{}: {part}{}, {}{of_all}{failed}{now}", self.path.display(), self.state(), total.ended())
+        format!("{path}: {part}{state}, {}{of_all}{failed}{now}", total.ended())
     }
 
     fn json(&self) -> Value {
-        let Standing { part, begun, is_open, .. } = &self.standing;
+        let status = self.status.as_ref();
         json!({
-            "folder": self.path, "part": part, "complete": self.standing.is_complete(), "process": self.process,
-            "open": is_open, "begun": begun, "trials": self.standing.total(),
+            "folder": self.path.display().to_string(),
+            "part": status.and_then(|status| status.part.as_ref()),
+            "state": self.state(),
+            "complete": status.is_some_and(RunStatus::is_complete),
+            "process": self.process,
+            "open": status.is_some_and(|status| status.is_open),
+            "begun": status.map(|status| &status.begun),
+            "trials": status.map(RunStatus::total),
         })
     }
 }
 
-/// The parts that neither these folders nor merged ones among them have.
+/// The parts that none of these folders has.
 fn missing_parts(all: &[FolderStatus<'_>]) -> Vec<u32> {
-    let parts = || all.iter().filter_map(|one| one.standing.part.as_ref()).map(|facts| facts.part);
-    let of = parts().map(|part| part.of()).max().unwrap_or(0);
-    let absent = (1..=of).filter(|number| !parts().any(|part| part.number() == *number));
-    absent.chain(all.iter().flat_map(|one| one.standing.absent.iter().copied())).collect()
+    let (mut there, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+    for status in all.iter().filter_map(|one| one.status.as_ref()) {
+        if let Some(facts) = &status.part {
+            there.insert(facts.part.number());
+            wanted.extend(1..=facts.part.of());
+        }
+        there.extend(&status.merged.0);
+        wanted.extend(&status.merged.1);
+    }
+    wanted.difference(&there).copied().collect()
 }
 
 /// The same for programs.
-fn listed(cells: &BTreeMap<&CellName, TrialCounts>) -> Vec<Value> {
+fn listed(cells: &BTreeMap<&CellName, StatusCounts>) -> Vec<Value> {
     cells.iter().map(|(name, trials)| json!({ "cell": name, "trials": trials })).collect()
 }
 
-fn table(cells: &BTreeMap<&CellName, TrialCounts>) -> String {
+fn table(cells: &BTreeMap<&CellName, StatusCounts>) -> String {
     let title = |name: &CellName| {
         let variant = if name.variant.is_empty() { String::new() } else { format!("{}: ", name.variant) };
         let clients = match (name.phase, name.readers, name.writers) {
@@ -108,8 +134,8 @@ fn table(cells: &BTreeMap<&CellName, TrialCounts>) -> String {
     let titles: Vec<String> = cells.keys().map(|name| title(name)).collect();
     let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
     let head = format!("{:<width$} {:>8} {:>8} {:>8} {:>8}\n", "cell", "finished", "failed", "begun", "waiting");
-    let line = |(title, counts): (&String, &TrialCounts)| {
-        let TrialCounts { finished, failed, begun, waiting } = counts;
+    let line = |(title, counts): (&String, &StatusCounts)| {
+        let StatusCounts { finished, failed, begun, waiting } = counts;
         format!("{title:<width$} {finished:>8} {failed:>8} {begun:>8} {waiting:>8}\n")
     };
     head + &titles.iter().zip(cells.values()).map(line).collect::<String>()

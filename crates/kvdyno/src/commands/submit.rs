@@ -1,11 +1,11 @@
 //! `kvdyno submit`: prints the script by which somebody else's scheduler runs the parts of a plan. It runs nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use shlex::Quoter;
 
 use crate::cli::{Scheduler, SubmitArguments};
-use crate::commands::run::file_or_shipped;
+use crate::commands::run::{file_or_shipped, out_folder};
 use crate::error::Error;
 use crate::output::print;
 
@@ -13,8 +13,11 @@ use crate::output::print;
 pub fn run(arguments: &SubmitArguments) -> Result<(), Error> {
     // What cannot be run is told now, and not by the scheduler's logs.
     let (experiment, _) = file_or_shipped(&arguments.file)?;
-    let out = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&experiment.name));
-    let out = std::path::absolute(&out).map_err(Error::io(format!("cannot find {}", out.display())))?;
+    if arguments.scheduler == Scheduler::Github && (arguments.out.is_some() || arguments.parts > MOST_JOBS) {
+        let words = "a workflow of GitHub has its results in artifacts, so no --out, and at most 256 --parts";
+        return Err(Error::Input(words.to_owned()));
+    }
+    let out = out_folder(&experiment, None, arguments.out.as_deref())?;
     let template = match arguments.scheduler {
         Scheduler::Slurm => include_str!("submit/slurm.sh"),
         Scheduler::Github => include_str!("submit/github.yml"),
@@ -34,6 +37,9 @@ pub fn run(arguments: &SubmitArguments) -> Result<(), Error> {
         .replace("@OUT@", &word(&out)?);
     print(&script)
 }
+
+/// Jobs of a matrix of GitHub's, at the most.
+const MOST_JOBS: u32 = 256;
 
 /// A path as a word of a shell.
 fn word(path: &Path) -> Result<String, Error> {

@@ -17,6 +17,8 @@ use crate::output::{can_draw, tell, without_commands};
 /// Draws what the lab tells.
 pub struct Terminal {
     drawing: Option<Drawing>,
+    /// Trials that have ended, now and before.
+    ended: usize,
     count: usize,
 }
 
@@ -41,7 +43,8 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 impl Terminal {
     /// On standard error, for a run of an experiment with this section, which has these results so far.
     pub fn new(lab: &LabSection, results: &[TrialResult]) -> Self {
-        Terminal { drawing: can_draw().then(|| Drawing::new(LiveCells::new(lab, results))), count: 0 }
+        let drawing = can_draw().then(|| Drawing::new(LiveCells::new(lab, results)));
+        Terminal { drawing, ended: results.len(), count: 0 }
     }
 
     fn say(&self, line: &str) {
@@ -131,17 +134,13 @@ impl Progress for Terminal {
     }
 
     fn end(&mut self, result: &TrialResult) {
+        self.ended += 1;
         if let Some(drawing) = &mut self.drawing {
             drawing.cells.end(result);
             drawing.names.retain(|(number, _)| *number != result.trial.number);
             drawing.draw();
         }
-        let name = format!(
-            "{} {:<16} {}",
-            position(result.trial.number as usize, self.count),
-            result.trial.engine,
-            what(&result.trial)
-        );
+        let name = format!("{} {:<16} {}", position(self.ended, self.count), result.trial.engine, what(&result.trial));
         let result = match &result.outcome {
             TrialOutcome::Failed(failure) => format!("FAILED: {}", failure.reason),
             // The table has it.

@@ -6,9 +6,10 @@ use kvdyno_analysis::verdicts::{
     measured,
 };
 use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, steadiness};
-use kvdyno_results::{EngineFacts, Machine, Phase, Setting};
+use kvdyno_results::{EngineFacts, Phase, Setting};
 
 use super::text;
+use crate::machines::Machines;
 use crate::order::distinct;
 use crate::remarks::weaknesses;
 use crate::verdicts::Predicate;
@@ -56,7 +57,7 @@ pub(super) struct DiffSource<'a> {
     /// Its path; empty where both are of one folder.
     pub(super) folder: &'a str,
     pub(super) series: &'a Series,
-    pub(super) machine: Option<&'a Machine>,
+    pub(super) machines: &'a Machines,
 }
 
 /// The cells of a diff: by `figure`, and by the other one as far as it is known. The comparisons by one figure are a
@@ -127,7 +128,7 @@ fn diff_cell(
             started: cell.finished.first().map(|result| result.started),
             figure: figures.middle(),
             half_width: MeasuredCell::half_width(&figures, comparison.looks),
-            weaknesses: weaknesses(cell, steadiness.as_ref(), source.machine),
+            weaknesses: weaknesses(cell, steadiness.as_ref(), source.machines.of_cell(cell)),
             put_off: PutOff::of(cell),
         }
     };

@@ -6,6 +6,7 @@ use kvdyno_analysis::verdicts::Counterparts;
 use kvdyno_results::{Machine, MachineSetup, RequestedWork, SavedPlan, TrialResult};
 use serde_json::{Map, Value};
 
+use crate::machines::Machines;
 use crate::order::distinct;
 
 /// The differences of the work of two cells, a clause each: `data.records was 1000 and is 2000`.
@@ -54,11 +55,14 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(super) fn of(before: Option<Machine>, after: Option<Machine>, pairs: &[Counterparts<'_, '_>]) -> Surroundings {
-        let machines = before.zip(after).map(|(before, after)| of_machines(&before, &after)).unwrap_or_default();
+    pub(super) fn of([before, after]: &[Machines; 2], pairs: &[Counterparts<'_, '_>]) -> Surroundings {
+        let machines = |pair: &Counterparts<'_, '_>| {
+            before.of_cell(pair.0).zip(after.of_cell(pair.1)).map(|(before, after)| of_machines(before, after))
+        };
+        let machines = pairs.iter().filter_map(machines).flatten();
         let trials = pairs.iter().filter_map(|(before, after)| before.first().zip(after.first()));
         let observed = trials.flat_map(|(before, after)| of_trials(before, after));
-        Surroundings { differences: distinct(machines.into_iter().chain(observed)) }
+        Surroundings { differences: distinct(machines.chain(observed)) }
     }
 }
 

@@ -19,6 +19,7 @@ use kvdyno_results::{Machine, Phase, SavedPlan, TrialResult};
 
 use crate::document::{command, command_word};
 use crate::format::Format;
+use crate::machines::Machines;
 use crate::order::distinct;
 use crate::tables::{main_settings, processor};
 use crate::verdicts::{Longer, longer_budget};
@@ -117,22 +118,22 @@ impl Diff {
             compare_family(&family.iter().map(ratio).collect::<Vec<PairedRatios>>(), &terms)
         };
         let failed = results.iter().filter(|result| !result.is_finished()).count();
-        let (series, machine) = (series_of(folder, &results)?, folder.machine()?);
-        let source = DiffSource { folder: "", series: &series, machine: machine.as_ref() };
+        let plan = folder.plan()?;
+        let (series, machines) = (series_of(folder, &results)?, Machines::read(folder, plan.as_ref())?);
+        let source = DiffSource { folder: "", series: &series, machines: &machines };
         let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
         let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
         let (file, flags) = (command_word(&folder.experiment_file()), ["--out", "NEW"]);
         let has_ended = |plan: &SavedPlan| terms.looks.are_many() && plan.enough.is_some();
         let resume = format!("kvdyno diff --resume {}", command_word(folder.root()));
-        let longer =
-            folder.plan()?.filter(has_ended).map(|plan| Longer { spent_s: plan.spent.seconds, command: resume });
+        let longer = plan.filter(has_ended).map(|plan| Longer { spent_s: plan.spent.seconds, command: resume });
         Ok(Diff {
             cells,
             figure,
             is_paired: true,
             terms,
             notes,
-            setting: setting(&results, machine.as_ref()),
+            setting: setting(&results, machines.first.as_ref()),
             again: format!("kvdyno run {file} --out NEW && kvdyno diff --resume NEW"),
             anywhere: format!("{}\nkvdyno diff --resume NEW", command(&folder.experiment_text()?, &flags)),
             longer,
@@ -174,8 +175,9 @@ impl Diff {
         if !differences.is_empty() {
             return incomparable(differences, "");
         }
-        let machines = [before.machine()?, after.machine()?];
-        let surroundings = Surroundings::of(machines[0].clone(), machines[1].clone(), &pairs);
+        let machines_of = |folder: &ResultsFolder| Machines::read(folder, folder.plan()?.as_ref());
+        let machines = [machines_of(before)?, machines_of(after)?];
+        let surroundings = Surroundings::of(&machines, &pairs);
         if !surroundings.differences.is_empty() && !across {
             return incomparable(surroundings.differences, ACROSS);
         }
@@ -197,18 +199,15 @@ impl Diff {
         let mut notes = surroundings.differences;
         notes.extend(left_out(&cells, &pairs));
         let series = [series_of(before, &results[0])?, series_of(after, &results[1])?];
-        let source = |side: usize| DiffSource {
-            folder: &folders[side],
-            series: &series[side],
-            machine: machines[side].as_ref(),
-        };
+        let source =
+            |side: usize| DiffSource { folder: &folders[side], series: &series[side], machines: &machines[side] };
         Ok(Diff {
             cells: diff_cells(&pairs, figure, compare, [&source(0), &source(1)], &terms),
             figure,
             is_paired: false,
             terms,
             notes,
-            setting: setting(&results[1], machines[1].as_ref()),
+            setting: setting(&results[1], machines[1].first.as_ref()),
             again: format!("kvdyno diff {} {}", command_word(before.root()), command_word(after.root())),
             anywhere: String::new(),
             longer: None,

@@ -154,7 +154,10 @@ fn ran(study: &Study<'_>) -> String {
     let trials = format!("{finished} of {} trials finished", study.results.len() + study.missing.len());
     let day = |result: &TrialResult| result.started.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string();
     let when = study.results.iter().min_by_key(|result| result.started).map(day);
-    let machine = study.machines.first.as_ref().map(processor);
+    let machine = match study.machines.hosts().len() {
+        0 | 1 => study.machines.first.as_ref().map(processor),
+        hosts => Some(format!("{hosts} machines")),
+    };
     let words = [when.map(|when| format!("Started {when}")), machine.map(|machine| format!("on {machine}"))];
     let words: Vec<String> = words.into_iter().flatten().collect();
     if words.is_empty() { format!("{trials}.") } else { format!("{}; {trials}.", words.join(" ")) }

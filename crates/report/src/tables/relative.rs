@@ -58,7 +58,14 @@ pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
     let terms = terms(study);
     let of_variant = |variant: &&str| {
         let counterparts = steps.iter().flat_map(|step| pairs(of(first, step), of(variant, step)));
-        family(counterparts.filter(|(below, above)| above.did_as(below)).collect(), &terms)
+        let are_of_one_machine = |(below, above): &(&VariantCell<'_, '_>, &VariantCell<'_, '_>)| {
+            let hosts = |cell: &VariantCell<'_, '_>| {
+                cell.cell.first().map(|first| study.machines.hosts_of_trial(first.trial.number))
+            };
+            hosts(below) == hosts(above)
+        };
+        let comparable = counterparts.filter(|(below, above)| above.did_as(below)).filter(are_of_one_machine);
+        family(comparable.collect(), &terms)
     };
     others.iter().flat_map(of_variant).collect()
 }

@@ -4,19 +4,23 @@
 #     kvdyno submit parallel FILE --parts @PARTS@ | bash -s -- --sshloginfile MACHINES
 #
 # Arguments are given to parallel. Without them, all parts run on this machine. The folder of the results is shared by
-# all machines; KVDYNO_DIR is the folder of the databases on a local disk, the same path on every machine.
+# all machines. KVDYNO is the program. KVDYNO_DIR is the folder of the databases on a local disk, the same path on every
+# machine; without it the experiment's own folder is used, or that of the results.
 set -uo pipefail
-kvdyno=${KVDYNO:-kvdyno} out=@OUT@
+out=@OUT@
+export kvdyno=${KVDYNO:-kvdyno} dir=${KVDYNO_DIR:-} PARALLEL_SHELL=$BASH
 mkdir -p "$out"
-export kvdyno out dir=${KVDYNO_DIR:-/tmp} PARALLEL_SHELL=$BASH
 part() {
-    if [ -f "$out/part-$1/experiment.toml" ]; then
-        "$kvdyno" run --resume "$out/part-$1" --quiet
+    part=@OUT@/part-$1
+    if [ -f "$part/experiment.toml" ]; then # It was ended, and this is run again.
+        "$kvdyno" run --resume "$part" --quiet
     else
-        rm -rf "$out/part-$1"
-        "$kvdyno" run @FILE@ --part "$1/@PARTS@" --out "$out/part-$1" --dir "$dir" --quiet
+        "$kvdyno" run @FILE@ --part "$1/@PARTS@" --out "$part" --quiet ${dir:+--dir "$dir"}
     fi
 }
 export -f part
-seq @PARTS@ | parallel --jobs 1 --env part --env kvdyno --env out --env dir "$@" part {}
-"$kvdyno" merge "$out"/part-*/ --out "$out/all" && "$kvdyno" report "$out/all"
+seq @PARTS@ | parallel --jobs 1 --env part --env kvdyno --env dir "$@" part {}
+failed=$?
+measured=("$out"/part-*/experiment.toml) # Not of a part that did not begin.
+"$kvdyno" merge "${measured[@]%/*}" --out "$out/all" && "$kvdyno" report "$out/all" || exit
+exit $failed

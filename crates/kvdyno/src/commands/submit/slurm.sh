@@ -3,27 +3,30 @@
 #
 #     kvdyno submit slurm FILE --parts @PARTS@ | bash -s -- --partition=NAME --constraint=NAME
 #
-# Arguments are given to sbatch. KVDYNO is the program; KVDYNO_DIR is the folder of the databases on a local disk, the
-# same path on every node.
+# Arguments are given to sbatch. KVDYNO is the program. KVDYNO_DIR is the folder of the databases on a local disk, the
+# same path on every node; without it the experiment's own folder is used, or that of the results.
 set -euo pipefail
 out=@OUT@
 mkdir -p "$out"
-parts=$(sbatch --parsable --job-name=kvdyno --array=1-@PARTS@ --exclusive --requeue --output="$out/part-%a.log" "$@" <<'JOB'
+parts=$(sbatch --parsable --job-name=kvdyno --array=1-@PARTS@ --exclusive --mem=0 --requeue \
+    --output="$out/part-%a.log" "$@" <<'JOB'
 #!/bin/bash
 set -euo pipefail
 kvdyno=${KVDYNO:-kvdyno} part=@OUT@/part-$SLURM_ARRAY_TASK_ID
 if [ -f "$part/experiment.toml" ]; then # It was requeued.
     exec srun "$kvdyno" run --resume "$part" --quiet
 fi
-rm -rf "$part" # It ended before its first trial.
-exec srun "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@" --out "$part" --dir "${KVDYNO_DIR:-/tmp}" --quiet
+exec srun "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@" --out "$part" --quiet \
+    ${KVDYNO_DIR:+--dir "$KVDYNO_DIR"}
 JOB
 )
-merge=$(sbatch --parsable --job-name=kvdyno-merge --dependency="afterany:${parts%%;*}" --output="$out/merge.log" "$@" <<'JOB'
+merge=$(sbatch --parsable --job-name=kvdyno-merge --dependency="afterany:${parts%%;*}" \
+    --output="$out/merge.log" "$@" <<'JOB'
 #!/bin/bash
 set -euo pipefail
 kvdyno=${KVDYNO:-kvdyno} out=@OUT@
-"$kvdyno" merge "$out"/part-*/ --out "$out/all"
+measured=("$out"/part-*/experiment.toml) # Not of a part that did not begin.
+"$kvdyno" merge "${measured[@]%/*}" --out "$out/all"
 "$kvdyno" report "$out/all"
 JOB
 )

@@ -1,6 +1,6 @@
 //! How far a run has come, from its results folder alone.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
@@ -19,13 +19,15 @@ pub struct EndedTrial {
 
 /// The trials of a results folder by how far they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct RunStatus {
     /// The part of a plan that it is; absent for a whole plan.
     pub part: Option<PartFacts>,
-    /// The numbers of the parts that merged results do not have.
-    pub absent: Vec<u32>,
+    /// The numbers of the parts that merged results have, and of those that they do not have.
+    pub merged: (Vec<u32>, Vec<u32>),
+    /// The machines that it was measured on.
+    pub hosts: Vec<String>,
     /// The trials of each cell.
-    pub cells: BTreeMap<CellName, TrialCounts>,
+    pub cells: BTreeMap<CellName, StatusCounts>,
     /// Trials that have begun and not ended, in order: of a run that was ended early, too.
     pub begun: Vec<TrialKey>,
     /// The results decide how many repeats there will be, so that nobody knows how many trials are left.
@@ -60,7 +62,7 @@ impl From<&TrialKey> for CellName {
 
 /// Numbers of trials by how far they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TrialCounts {
+pub struct StatusCounts {
     /// They finished.
     pub finished: usize,
     /// They failed.
@@ -71,7 +73,7 @@ pub struct TrialCounts {
     pub waiting: usize,
 }
 
-impl TrialCounts {
+impl StatusCounts {
     /// Those that have a result.
     pub fn ended(self) -> usize {
         self.finished + self.failed
@@ -83,8 +85,8 @@ impl TrialCounts {
     }
 }
 
-impl AddAssign for TrialCounts {
-    fn add_assign(&mut self, other: TrialCounts) {
+impl AddAssign for StatusCounts {
+    fn add_assign(&mut self, other: StatusCounts) {
         self.finished += other.finished;
         self.failed += other.failed;
         self.begun += other.begun;
@@ -92,29 +94,24 @@ impl AddAssign for TrialCounts {
     }
 }
 
-impl Standing {
+impl RunStatus {
     /// Reads it. A run may be at work there.
     ///
     /// # Errors
     /// If a file cannot be read, or is damaged.
-    pub fn read(folder: &ResultsFolder) -> Result<Standing, ReadError> {
+    pub fn read(folder: &ResultsFolder) -> Result<RunStatus, ReadError> {
         let folder = ResultsFolder::open(folder.root())?;
         // Before the results: a trial that ends in between is one that has ended.
         let plan = folder.plan()?.unwrap_or_else(|| SavedPlan::new(serde_json::Value::Null, Vec::new(), None));
         let ended: BTreeMap<u32, EndedTrial> =
             folder.ended()?.into_iter().map(|ended| (ended.trial.number, ended)).collect();
-        let is_open = plan.ordered.is_none() && plan.enough.is_none() && plan.merged.is_empty();
         let has_begun = |trial: &TrialKey| folder.trial_folder(trial).is_dir();
-        let mut repeats: HashMap<u32, bool> = HashMap::new();
-        let mut begun_repeat = |trial: &TrialKey| {
-            let begins = || ended.contains_key(&trial.number) || has_begun(trial);
-            *repeats.entry(trial.repeat).or_insert_with(begins)
-        };
-        let expected = plan.expected().filter(|trial| !is_open || trial.repeat == 1 || begun_repeat(trial));
+        let is_open = plan.is_open() && plan.expected().any(|trial| !ended.contains_key(&trial.number));
+        let expected = plan.expected_so_far(|trial| ended.contains_key(&trial.number) || has_begun(trial));
         let mut trials: BTreeMap<u32, TrialKey> = expected.map(|trial| (trial.number, trial.clone())).collect();
         // Older results have no plan.
         trials.extend(ended.values().map(|ended| (ended.trial.number, ended.trial.clone())));
-        let (mut cells, mut begun) = (BTreeMap::<CellName, TrialCounts>::new(), Vec::new());
+        let (mut cells, mut begun) = (BTreeMap::<CellName, StatusCounts>::new(), Vec::new());
         for trial in trials.into_values() {
             let counts = cells.entry(CellName::from(&trial)).or_default();
             match ended.get(&trial.number).map(|ended| &ended.outcome) {
@@ -127,18 +124,26 @@ impl Standing {
                 None => counts.waiting += 1,
             }
         }
-        Ok(Standing { absent: plan.absent_parts(), part: plan.part, cells, begun, is_open })
+        let merged = plan.merged.iter().map(|merged| merged.facts.part.number()).collect();
+        Ok(RunStatus {
+            merged: (merged, plan.absent_parts()),
+            hosts: plan.hosts,
+            part: plan.part,
+            cells,
+            begun,
+            is_open,
+        })
     }
 
     /// All cells together.
-    pub fn total(&self) -> TrialCounts {
-        let mut total = TrialCounts::default();
+    pub fn total(&self) -> StatusCounts {
+        let mut total = StatusCounts::default();
         self.cells.values().for_each(|counts| total += *counts);
         total
     }
 
     /// Whether nothing is left to do.
     pub fn is_complete(&self) -> bool {
-        !self.is_open && self.absent.is_empty() && self.total().left() == 0
+        !self.is_open && self.merged.1.is_empty() && self.total().left() == 0
     }
 }
