@@ -4,12 +4,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::{Lab, Ran};
+use crate::support::{Comparison, Lab, Ran};
 
-/// A run of overwrites with an option, whose databases stay.
+/// Overwrites with an option.
+fn overwrites(engine: &str, option: &str) -> Comparison {
+    let comparison = Lab::new().compare([engine]).with("records", 2000).workload("overwrite").operations(2000);
+    comparison.option(option)
+}
+
 fn run(engine: &str, option: &str) -> Ran {
-    let lab = Lab::new().compare([engine]).with("records", 2000).workload("overwrite").operations(2000);
-    lab.option(option).arguments(["--keep"]).run()
+    overwrites(engine, option).run()
 }
 
 /// The values that the engine reports of a word, under a topic.
@@ -46,8 +50,9 @@ fn sqlite_takes_pragmas() {
 
 #[test]
 fn berkeley_db_takes_lines_of_its_file() {
-    let ran = run("bdb", "bdb.db_config=mutex_set_tas_spins 77;set_mp_max_write 100 1000");
-    let databases = ran.is_clean().lab.databases();
+    let ran =
+        overwrites("bdb", "bdb.db_config=mutex_set_tas_spins 77;set_mp_max_write 100 1000").arguments(["--keep"]).run();
+    let databases = ran.all_finished("bdb").lab.databases();
     assert!(!databases.is_empty());
     for database in &databases {
         let lines = fs::read_to_string(database.join("DB_CONFIG")).unwrap();
