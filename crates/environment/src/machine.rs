@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use kvdyno_results::{Filesystem, Machine, MachineSetup};
+use kvdyno_results::{Filesystem, HostFacts, Machine, MachineSetup};
 
 use crate::storage::{drive, filesystem};
 use crate::tree::{Tree, field, kilobytes};
@@ -49,9 +49,12 @@ fn describe(tree: &Tree, cpus: &[u32], filesystem: Filesystem) -> Machine {
     }
 }
 
-/// The name of this machine in its network; absent where the kernel does not show it.
-pub fn host_name() -> Option<String> {
-    Tree::live().text("proc/sys/kernel/hostname")
+/// This machine, to be told from others; absent where the kernel does not show it.
+pub fn host() -> Option<HostFacts> {
+    let tree = Tree::live();
+    let name = tree.text("proc/sys/kernel/hostname")?;
+    let boot = tree.text("proc/sys/kernel/random/boot_id")?;
+    Some(HostFacts { name, id: tree.text("etc/machine-id").unwrap_or_default(), boot })
 }
 
 /// The memory that can still be had without swapping, KiB: what the kernel says is available, and no more than a

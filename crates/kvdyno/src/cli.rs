@@ -351,7 +351,7 @@ pub struct SubmitArguments {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Number of parts
-    #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u32).range(1..=i64::from(Part::MOST)))]
     pub parts: u32,
     /// New folder of all results, on storage that the machines share [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER")]
@@ -361,7 +361,7 @@ pub struct SubmitArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   kvdyno status results/demo-…       how far one run has come
-  kvdyno status results/part-*       the same of all parts of a plan")]
+  kvdyno status results/part-*/      the same of all parts of a plan")]
 pub struct StatusArguments {
     /// Results folder; a run may be at work there, on any machine
     #[arg(required = true, value_name = "FOLDER")]
@@ -371,11 +371,11 @@ pub struct StatusArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Parts may be merged before all are complete, and again later. Of a variant that \
-several parts loaded, the loads of the part with the lowest number stand.
+#[command(after_help = "Parts may be merged before all are complete, and again later. If several parts \
+loaded a variant, the merged results have the loads of one of them.
 
 Examples:
-  kvdyno merge results/part-* --out results/all
+  kvdyno merge results/part-*/ --out results/all
   kvdyno report results/all")]
 pub struct MergeArguments {
     /// Results folder of a part

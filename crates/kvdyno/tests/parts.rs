@@ -192,9 +192,10 @@ fn a_report_names_the_machines_of_the_parts() {
         edit(&mut value);
         lab.write(name, &value.to_string());
     };
-    edit("part-1/plan.json", &|plan| plan["hosts"] = json!(["node1"]));
-    edit("part-2/plan.json", &|plan| plan["hosts"] = json!(["node1"]));
-    edit("part-3/plan.json", &|plan| plan["hosts"] = json!(["node2", "node3"]));
+    let host = |name: &str| json!({"name": name, "id": "", "boot": name});
+    edit("part-1/plan.json", &|plan| plan["hosts"] = json!([host("node1")]));
+    edit("part-2/plan.json", &|plan| plan["hosts"] = json!([host("node1")]));
+    edit("part-3/plan.json", &|plan| plan["hosts"] = json!([host("node2"), host("node3")]));
     edit("part-3/machine.json", &|machine| machine["kernel"] = "2.0.1".into());
     merge(&lab, &["part-1", "part-2", "part-3"], "all").exits(0);
     let report = lab.run(["report", "all", "--format", "md"]);
@@ -207,8 +208,10 @@ fn a_report_names_the_machines_of_the_parts() {
     ] {
         assert!(text.contains(words), "`{words}` is not in\n{text}");
     }
-    // All three have the variants' loads and runs on one machine, but for those of the third part.
+    // Variants are in one part, so all of them are compared.
     let report: Value = serde_json::from_str(&lab.run(["report", "all", "--format", "json"]).exits(0).stdout).unwrap();
+    let doubts = report["doubts"].as_array().unwrap();
+    assert!(doubts.iter().any(|doubt| doubt["text"].as_str().unwrap().contains("was resumed on another machine")));
     assert!(!report["relative"].as_array().unwrap().is_empty());
 }
 
@@ -318,6 +321,7 @@ fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
         assert!(calls.contains(call) && calls.contains("--partition=one"), "{calls}");
         assert_eq!(calls.contains("--dependency=afterany:4711"), scheduler == "slurm", "{calls}");
         assert_eq!(work(&lab, &format!("{out}/all")).len(), 32, "{scheduler}: {said}");
+        script.says("the plan has 3 blocks, so 1 of 4 parts will have nothing to do");
         lab.run(["submit", scheduler, "no table.toml", "--parts", "4", "--out", &out]).exits(2).says("is not empty");
     }
     let script = lab.run(["submit", "github", "experiment.toml", "--parts", "4"]);

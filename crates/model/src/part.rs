@@ -15,6 +15,9 @@ pub struct Part {
 }
 
 impl Part {
+    /// Parts of a plan, at the most.
+    pub const MOST: u32 = 10_000;
+
     /// Its number, from 1.
     pub fn number(self) -> u32 {
         self.number
@@ -40,6 +43,7 @@ impl FromStr for Part {
         let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         let (number, of): (u32, u32) = numbers.ok_or("a part is NUMBER/PARTS, such as 3/8")?;
         match number >= 1 && number <= of {
+            true if of > Part::MOST => Err(format!("a plan has at most {} parts", Part::MOST)),
             true => Ok(Part { number, of }),
             false => Err(format!("there is no part {number} of {of}: parts are numbered from 1")),
         }
@@ -82,7 +86,7 @@ mod tests {
         }
 
         #[test]
-        fn it_is_read_as_it_is_printed(of in 1_u32.., number in 1_u32..) {
+        fn it_is_read_as_it_is_printed(of in 1..=Part::MOST, number in 1..=2 * Part::MOST) {
             let text = format!("{number}/{of}");
             prop_assert_eq!(text.parse::<Part>().is_ok(), number <= of);
             if let Ok(part) = text.parse::<Part>() {
@@ -96,6 +100,7 @@ mod tests {
         for text in ["", "3", "3/", "/8", "a/b", "-1/8", "3/8/9", "3/99999999999"] {
             assert_eq!(text.parse::<Part>(), Err("a part is NUMBER/PARTS, such as 3/8".to_owned()), "{text}");
         }
+        assert_eq!("1/10001".parse::<Part>(), Err("a plan has at most 10000 parts".to_owned()));
         assert_eq!("9/8".parse::<Part>(), Err("there is no part 9 of 8: parts are numbered from 1".to_owned()));
         assert_eq!("0/8".parse::<Part>(), Err("there is no part 0 of 8: parts are numbered from 1".to_owned()));
     }

@@ -25,5 +25,6 @@ pub use environment::Environment;
 pub use extent::Extent;
 pub use fit::{EnginesHere, FitChange, MachineCapacity, fitted, shorten_for_repeats};
 pub use parameters::concerns;
+pub use part::count_blocks;
 pub use plan::{LoadId, Plan, PlannedTrial};
 pub use space::{SpaceError, check_space};

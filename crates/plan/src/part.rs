@@ -1,11 +1,12 @@
 //! A part of a plan, for one of several machines or processes. Which it is depends on plan and numbers alone.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
+use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::{DatabaseOrigin, Part};
 use kvdyno_results::Phase;
 
-use crate::check::Checked;
+use crate::check::{Checked, check_alone};
 use crate::plan::{Plan, PlannedTrial};
 
 /// The work of a trial, as far as it decides what the trial is compared with: the same of all setups and variants, in
@@ -38,6 +39,16 @@ impl Checked {
     }
 }
 
+/// Number of the blocks of an experiment, if every engine is available and can do everything.
+///
+/// # Errors
+/// As [`check_alone`].
+pub fn count_blocks(experiment: &Experiment) -> Result<usize, FileError> {
+    let (_, plan) = check_alone(experiment)?;
+    let copies = matches!(experiment.lab.database, DatabaseOrigin::Snapshot | DatabaseOrigin::Shared);
+    Ok(blocks(&plan, experiment.lab.database != DatabaseOrigin::Fresh && !copies).len())
+}
+
 /// The blocks of a plan, in its order: the work that stays together. Where a run goes on with the database that the run
 /// before it left, the first work of a variant that writes and all that follows it are one block.
 fn blocks(plan: &Plan, is_kept: bool) -> Vec<Vec<ComparedWork>> {
@@ -65,7 +76,30 @@ fn blocks(plan: &Plan, is_kept: bool) -> Vec<Vec<ComparedWork>> {
             join(&mut blocks, first, &work);
         }
     }
+    for (one, other) in compared_though_different(plan) {
+        join(&mut blocks, &one, &other);
+    }
     blocks
+}
+
+/// Pairs of the same workload with other numbers of clients that are compared: variants may have as many numbers of
+/// readers, but others.
+fn compared_though_different(plan: &Plan) -> Vec<(ComparedWork, ComparedWork)> {
+    let mut of_variants: BTreeMap<(String, usize), Vec<ComparedWork>> = BTreeMap::new();
+    for trial in plan.trials.iter().filter(|trial| trial.key.phase == Phase::Run) {
+        let all = of_variants.entry((trial.key.workload.clone(), trial.variant)).or_default();
+        let work = ComparedWork::of(trial);
+        if !all.contains(&work) {
+            all.push(work);
+        }
+    }
+    for all in of_variants.values_mut() {
+        all.sort_by_key(|work| (work.readers, work.writers));
+    }
+    let lists: Vec<(&(String, usize), &Vec<ComparedWork>)> = of_variants.iter().collect();
+    let differ = lists.windows(2).filter(|pair| pair[0].0.0 == pair[1].0.0 && pair[0].1 != pair[1].1);
+    let pairs = differ.flat_map(|pair| pair[0].1.iter().cloned().zip(pair[1].1.iter().cloned()));
+    pairs.collect()
 }
 
 /// Makes one block of those of two works, where the first of the two is.
@@ -122,6 +156,15 @@ mod tests {
         // Reads of four and of one, and the rest.
         assert_eq!(sizes(&blocks(&plan_of(&text), true)), [2, 1, 1]);
         assert_eq!(sizes(&blocks(&plan_of(&text), false)), [1; 4]);
+    }
+
+    #[test]
+    fn variants_with_other_numbers_of_readers_are_compared_and_so_in_one_block() {
+        let text = FOUR_STEPS.replace("name = \"y\"\n", "name = \"y\"\nrun.readers = [8, 2]\n");
+        let plan = plan_of(&text.replace("overwrite", "readreverse"));
+        let pairs: Vec<Vec<u32>> =
+            blocks(&plan, true).iter().map(|block| block.iter().map(|work| work.readers).collect()).collect();
+        assert!(pairs.contains(&vec![4, 8]) && pairs.contains(&vec![1, 2]), "{pairs:?}");
     }
 
     #[test]

@@ -5,18 +5,17 @@ use std::collections::HashMap;
 use kvdyno_analysis::Cell;
 use kvdyno_model::text::of_the_rest;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Machine, MergedPart, SavedPlan};
+use kvdyno_results::{HostFacts, Machine, MergedPart, SavedPlan};
 
 use crate::diff::of_machines;
-use crate::order::distinct;
 
 /// The machines of a results folder.
 #[derive(Default)]
 pub(crate) struct Machines {
     /// The only one, or that of the first part; absent if it was not written.
     pub(crate) first: Option<Machine>,
-    /// The names of those that it was measured on, if it is not merged.
-    hosts: Vec<String>,
+    /// Those that it was measured on, if it is not merged.
+    hosts: Vec<HostFacts>,
     /// Those of parts that were merged.
     parts: Vec<(MergedPart, Option<Machine>)>,
     /// Which of them, by a trial's number.
@@ -30,7 +29,8 @@ impl Machines {
         let first = folder.machine()?;
         let Some(plan) = plan else { return Ok(Machines { first, ..Machines::default() }) };
         let (mut parts, mut by_trial) = (Vec::new(), HashMap::new());
-        for (index, merged) in plan.merged.iter().enumerate() {
+        // A part may have measured nothing.
+        for (index, merged) in plan.merged.iter().filter(|merged| !merged.trials.is_empty()).enumerate() {
             let machine = folder.part_machine(merged.facts.part.number())?;
             parts.push((MergedPart { trials: Vec::new(), ..merged.clone() }, machine));
             by_trial.extend(merged.trials.iter().map(|number| (*number, index)));
@@ -60,27 +60,34 @@ impl Machines {
         (!shown.is_empty()).then(|| format!("there is no result of part{plural} {}{more} of {of}", shown.join(", ")))
     }
 
-    /// The names of the machines that a trial was measured on, by its number.
-    pub(crate) fn hosts_of_trial(&self, number: u32) -> &[String] {
-        match self.by_trial.get(&number) {
-            Some(index) => &self.parts[*index].0.hosts,
-            None => &self.hosts,
-        }
+    /// Whether two trials, by their numbers, were measured on one machine.
+    pub(crate) fn are_one(&self, one: u32, other: u32) -> bool {
+        let hosts = |number| self.by_trial.get(&number).map_or(&self.hosts, |index| &self.parts[*index].0.hosts);
+        let (of_one, of_other) = (hosts(one), hosts(other));
+        let is_known = |host: &HostFacts| of_other.iter().any(|known| known.is(host));
+        let differ = self.of_trial(one).zip(self.of_trial(other)).map(|(one, other)| of_machines(one, other));
+        of_one.len() == of_other.len() && of_one.iter().all(is_known) && differ.is_none_or(|clauses| clauses.is_empty())
     }
 
-    /// The names of all machines, each once.
-    pub(crate) fn hosts(&self) -> Vec<&str> {
+    /// All machines, each once.
+    pub(crate) fn hosts(&self) -> Vec<&HostFacts> {
         let of_parts = self.parts.iter().flat_map(|(merged, _)| &merged.hosts);
-        distinct(self.hosts.iter().chain(of_parts).map(String::as_str))
+        let mut all: Vec<&HostFacts> = Vec::new();
+        for host in self.hosts.iter().chain(of_parts) {
+            if !all.iter().any(|known| known.is(host)) {
+                all.push(host);
+            }
+        }
+        all
     }
 
     /// Which parts were measured on which machine, in words; `None` if all were on one.
     pub(crate) fn parts_of_hosts(&self) -> Option<String> {
         let hosts = self.hosts();
-        let of_host = |host: &&str| {
-            let parts = self.parts.iter().filter(|(merged, _)| merged.hosts.iter().any(|other| other == *host));
+        let of_host = |host: &&HostFacts| {
+            let parts = self.parts.iter().filter(|(merged, _)| merged.hosts.iter().any(|other| other.is(host)));
             let numbers: Vec<String> = parts.map(|(merged, _)| merged.facts.part.number().to_string()).collect();
-            format!("{host} ({})", numbers.join(", "))
+            format!("{} ({})", host.name, numbers.join(", "))
         };
         let shown: Vec<String> = hosts.iter().take(MOST_NAMED).map(of_host).collect();
         let more = of_the_rest(hosts.len(), MOST_NAMED, |more| format!(" and {more} more"));
@@ -96,9 +103,10 @@ impl Machines {
 
     /// Whatever speaks against figures of several machines beside each other, a sentence each.
     pub(crate) fn doubts(&self) -> Vec<String> {
-        let resumed = |what: &str, hosts: &[String]| {
+        let resumed = |what: &str, hosts: &[HostFacts]| {
+            let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
             let words =
-                || format!("{what} was resumed on another machine, so its trials are of {}", hosts.join(" and "));
+                || format!("{what} was resumed on another machine, so its trials are of {}", names.join(" and "));
             (hosts.len() > 1).then(words)
         };
         let of_part = |(merged, _): &(MergedPart, Option<Machine>)| {

@@ -57,14 +57,19 @@ fn is_long(cell: &Cell<'_>) -> bool {
 pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
     let remark =
         |(result, doubt): (&TrialResult, Doubt)| Remark { trial: title(&result.trial), text: doubt.to_string() };
-    all_doubts(study).into_iter().map(remark).collect()
+    of_machines(study).chain(all_doubts(study).into_iter().map(remark)).collect()
+}
+
+/// Doubts that speak against figures of several machines.
+fn of_machines(study: &Study<'_>) -> impl Iterator<Item = Remark> {
+    let doubts = study.machines.doubts().into_iter();
+    doubts.map(|text| Remark { trial: "machines".to_owned(), text })
 }
 
 /// The doubts about a study. An engine's doubts of one sort stand together, where the first of them does.
 pub(crate) fn doubts(study: &Study<'_>) -> Vec<Remark> {
     let mut doubts = grouped(all_doubts(study), std::mem::discriminant, Doubt::to_string);
-    let of_machines = study.machines.doubts().into_iter();
-    doubts.extend(of_machines.map(|text| Remark { trial: "machines".to_owned(), text }));
+    doubts.extend(of_machines(study));
     doubts.extend(study.all_cells().iter().filter_map(wide));
     doubts.extend(study.all_cells().iter().filter_map(unsteady));
     doubts

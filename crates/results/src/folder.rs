@@ -309,16 +309,20 @@ fn read_result<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError>
     struct Schema {
         schema: u32,
     }
-    match read_json(path)? {
-        None => Ok(None),
-        Some(Schema { schema }) if schema > SCHEMA => Err(ReadError::Newer { path: path.to_owned(), schema }),
-        Some(_) => read_json(path),
+    let Some(text) = read(path)? else { return Ok(None) };
+    match parse(path, &text)? {
+        Schema { schema } if schema > SCHEMA => Err(ReadError::Newer { path: path.to_owned(), schema }),
+        _ => parse(path, &text).map(Some),
     }
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+    read(path)?.map(|text| parse(path, &text)).transpose()
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, ReadError> {
     let damaged = |error: serde_json::Error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() };
-    read(path)?.map(|text| serde_json::from_slice(&text).map_err(damaged)).transpose()
+    serde_json::from_slice(text).map_err(damaged)
 }
 
 /// The content of a file; `None` if there is none of that name.

@@ -49,7 +49,7 @@ pub use named_figures::{FigureValue, NamedFigure, WorkloadFigures};
 pub use op_kind::OpKind;
 pub use operations::{Operations, Pacing, Side};
 pub use os::{ACCOUNTED_BLOCK, CallBytes, Device, OsFacts, Space};
-pub use part::{MergedPart, PartFacts, plan_digest};
+pub use part::{HostFacts, MergedPart, PartFacts, plan_digest};
 pub use percentile::{Percentile, Percentiles};
 pub use rate_search::{RateProbe, RateSearch};
 pub use requested_work::RequestedWork;

@@ -20,8 +20,6 @@ pub struct Merge {
     /// In order of their numbers.
     parts: Vec<PartSource>,
     plan: SavedPlan,
-    /// The trials that `out` was to have before.
-    before: Vec<TrialKey>,
 }
 
 /// Why results are not merged.
@@ -63,7 +61,7 @@ const RESULT: &str = "result.json";
 impl Merge {
     /// Reads parts and checks that they belong together, and that `out` is empty or has some of them already.
     ///
-    /// Of a variant that several parts loaded, each for itself, the loads of the part with the lowest number stand.
+    /// If several parts loaded a variant, each for itself, the loads of one of them stand: see [`loaded_by`].
     ///
     /// # Errors
     /// If a part is none, is there twice, or is of another experiment, plan or kvdyno than the first.
@@ -80,9 +78,9 @@ impl Merge {
                 return refused(format!("{one} and {other} are both part {}; name one of them", pair[0].facts.part));
             }
         }
-        let before = trials_before(out, &parts)?;
+        refuse_other_contents(out, &parts)?;
         let plan = merged_plan(&parts);
-        Ok(Merge { out: out.clone(), parts, plan, before })
+        Ok(Merge { out: out.clone(), parts, plan })
     }
 
     /// Copies what is not there yet. It may be killed at any moment, and done again.
@@ -92,14 +90,7 @@ impl Merge {
     pub fn write(&self) -> Result<(), MergeError> {
         // First: it tells a later call that the folder is of merged results.
         write(&self.out.plan_file(), |path| files::write_json(path, &self.plan))?;
-        let own: HashSet<u32> = self.plan.merged.iter().flat_map(|merged| merged.trials.iter().copied()).collect();
-        // Loads of which a part with a lower number has others now.
-        for other in self.before.iter().filter(|trial| !own.contains(&trial.number)) {
-            let folder = self.out.trial_folder(other);
-            if folder.exists() {
-                write(&folder, |path| fs::remove_dir_all(path))?;
-            }
-        }
+        self.remove_others()?;
         let mut results = Vec::new();
         for (source, merged) in self.parts.iter().zip(&self.plan.merged) {
             for trial in merged.trials.iter().filter_map(|number| source.ended.get(number)) {
@@ -120,6 +111,23 @@ impl Merge {
         self.write_surroundings()
     }
 
+    /// Removes trials that are not of this plan: loads of which another part has those that stand now.
+    fn remove_others(&self) -> Result<(), MergeError> {
+        let own = |(source, merged): (&PartSource, &MergedPart)| {
+            let trials = merged.trials.iter().filter_map(|number| source.ended.get(number));
+            trials.map(|trial| self.out.trial_folder(trial)).collect::<Vec<_>>()
+        };
+        let own: HashSet<PathBuf> = self.parts.iter().zip(&self.plan.merged).flat_map(own).collect();
+        let there = match fs::read_dir(self.out.root().join("trials")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            there => there.map_err(|cause| MergeError::Write { path: self.out.root().join("trials"), cause })?,
+        };
+        for other in there.flatten().map(|entry| entry.path()).filter(|path| !own.contains(path)) {
+            write(&other, |path| fs::remove_dir_all(path))?;
+        }
+        Ok(())
+    }
+
     /// Writes what is not of a single trial. The experiment is last: it makes the folder one that can be read.
     fn write_surroundings(&self) -> Result<(), MergeError> {
         for source in &self.parts {
@@ -129,7 +137,8 @@ impl Merge {
                 files::write_json(path, machine)
             })?;
         }
-        if let Some(machine) = self.parts.iter().find_map(|source| source.machine.as_ref()) {
+        let measured = self.parts.iter().filter(|source| !source.ended.is_empty());
+        if let Some(machine) = measured.chain(&self.parts).find_map(|source| source.machine.as_ref()) {
             write(&self.out.machine_file(), |path| files::write_json(path, machine))?;
         }
         let Some(first) = self.parts.first() else { return Ok(()) };
@@ -201,26 +210,31 @@ impl PartSource {
         if let (Some(mine), Some(others)) = (&self.machine, &other.machine)
             && (&mine.kvdyno, &mine.build) != (&others.kvdyno, &others.build)
         {
-            let words = |machine: &Machine| serde_json::to_string(&(&machine.kvdyno, &machine.build));
-            let [mine, others] = [words(mine), words(others)].map(Result::unwrap_or_default);
-            return refused(format!("{that} was measured by another build of kvdyno than {this}: {others}, {mine}"));
+            let words = |machine: &Machine| {
+                let commit = machine.build.as_ref().and_then(|build| build.commit.as_deref());
+                format!("{}, commit {}", machine.kvdyno, commit.unwrap_or("unknown"))
+            };
+            let [mine, others] = [words(mine), words(others)];
+            return refused(format!(
+                "{that} was measured by another build of kvdyno than {this}: by {others}, not by {mine}"
+            ));
         }
         if self.facts.plan != other.facts.plan {
             return refused(format!(
-                "{that} is of another plan than {this}, though of the same experiment: the engines of their machines \
-                 cannot do the same work"
+                "{that} is of another plan than {this}, though of the same experiment: its machine has other engines, \
+                 or engines that can do other work"
             ));
         }
         Ok(())
     }
 }
 
-/// The trials of the plan that a folder has. Refuses one that has anything but results of these parts.
-fn trials_before(out: &ResultsFolder, parts: &[PartSource]) -> Result<Vec<TrialKey>, MergeError> {
+/// Refuses a folder that has anything but results of these parts.
+fn refuse_other_contents(out: &ResultsFolder, parts: &[PartSource]) -> Result<(), MergeError> {
     let shown = out.root().display();
     let Some(plan) = out.plan()?.filter(|plan| !plan.merged.is_empty()) else {
         return match out.is_unused() {
-            Ok(true) => Ok(Vec::new()),
+            Ok(true) => Ok(()),
             Ok(false) => refused(format!("{shown} is not empty; choose another --out")),
             Err(cause) => {
                 refused(format!("{shown} cannot be the folder of the results: {cause}; choose another --out"))
@@ -240,18 +254,12 @@ fn trials_before(out: &ResultsFolder, parts: &[PartSource]) -> Result<Vec<TrialK
             Some(_) => {}
         }
     }
-    Ok(plan.trials)
+    Ok(())
 }
 
 /// The plan of all parts together: what each of them did, or still has to do.
 fn merged_plan(parts: &[PartSource]) -> SavedPlan {
-    // Loads are compared, so those of a variant are all of one part: the first that has any.
-    let mut loaded_by: HashMap<&str, Part> = HashMap::new();
-    for source in parts {
-        for trial in &source.plan.trials {
-            loaded_by.entry(&trial.variant).or_insert(source.facts.part);
-        }
-    }
+    let loaded_by = loaded_by(parts.iter().map(|source| (source.facts.part, &source.plan.trials[..])));
     let (mut trials, mut merged) = (BTreeMap::new(), Vec::new());
     for source in parts {
         let part = source.facts.part;
@@ -265,7 +273,8 @@ fn merged_plan(parts: &[PartSource]) -> SavedPlan {
         merged.push(MergedPart { facts: source.facts.clone(), hosts: source.plan.hosts.clone(), trials: own });
     }
     let spent = |figure: fn(&Spent) -> f64| parts.iter().map(|source| figure(&source.plan.spent)).sum();
-    let most_values: Vec<Option<u32>> = parts.iter().map(|source| source.plan.most_values).collect();
+    let with_trials = parts.iter().filter(|source| !source.plan.trials.is_empty());
+    let most_values: Vec<Option<u32>> = with_trials.map(|source| source.plan.most_values).collect();
     let experiment = parts.first().map_or(Value::Null, |source| source.plan.experiment.clone());
     SavedPlan {
         spent: Spent {
@@ -278,6 +287,25 @@ fn merged_plan(parts: &[PartSource]) -> SavedPlan {
         merged,
         ..SavedPlan::new(experiment, trials.into_values().collect(), None)
     }
+}
+
+/// The part whose loads of each variant stand. Loads are compared, so those of a variant are all of one part: the first
+/// of those that load it with the most engines, as an engine is not loaded where it can do none of the runs.
+fn loaded_by<'a>(parts: impl Iterator<Item = (Part, &'a [TrialKey])>) -> HashMap<&'a str, Part> {
+    let mut best: HashMap<&str, (usize, Part)> = HashMap::new();
+    for (part, trials) in parts {
+        let mut engines: HashMap<&str, HashSet<&str>> = HashMap::new();
+        for load in trials.iter().filter(|trial| trial.phase == Phase::Load) {
+            engines.entry(&load.variant).or_default().insert(&load.engine);
+        }
+        for (variant, engines) in engines {
+            let known = best.entry(variant).or_insert((engines.len(), part));
+            if engines.len() > known.0 {
+                *known = (engines.len(), part);
+            }
+        }
+    }
+    best.into_iter().map(|(variant, (_, part))| (variant, part)).collect()
 }
 
 fn refused<T>(why: String) -> Result<T, MergeError> {
@@ -313,4 +341,33 @@ fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
 /// Makes all that was written to a folder's filesystem last: once for many files.
 fn sync(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(File::open(folder)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_of_the_first_part_that_has_all_engines() {
+        let load = |variant: &str, engine: &str| TrialKey {
+            number: 1,
+            engine: engine.to_owned(),
+            variant: variant.to_owned(),
+            phase: Phase::Load,
+            workload: "fillseq".to_owned(),
+            readers: 0,
+            writers: 1,
+            clients: Default::default(),
+            repeat: 1,
+        };
+        let parts = [
+            // An engine that cannot do the runs of the first part is not loaded there.
+            vec![load("x", "lmdb"), load("y", "lmdb")],
+            vec![load("x", "lmdb"), load("x", "pebble")],
+            vec![load("x", "lmdb"), load("x", "pebble"), load("y", "lmdb")],
+        ];
+        let part = |number: usize| format!("{number}/3").parse::<Part>().unwrap();
+        let loaded = loaded_by(parts.iter().enumerate().map(|(index, trials)| (part(index + 1), &trials[..])));
+        assert_eq!(loaded, HashMap::from([("x", part(2)), ("y", part(1))]));
+    }
 }

@@ -16,14 +16,32 @@ pub struct PartFacts {
     pub plan: String,
 }
 
+/// A machine, as far as it is to be told from others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Its name in its network, which others may have.
+    pub name: String,
+    /// The number that its system was given when it was installed (`machine-id`); empty if it has none.
+    pub id: String,
+    /// The kernel's name for the time since the system was started: containers of one machine have it in common.
+    pub boot: String,
+}
+
+impl HostFacts {
+    /// Whether both are one machine.
+    pub fn is(&self, other: &HostFacts) -> bool {
+        self.boot == other.boot || (!self.id.is_empty() && (&self.id, &self.name) == (&other.id, &other.name))
+    }
+}
+
 /// A part of merged results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedPart {
     /// The part.
     #[serde(flatten)]
     pub facts: PartFacts,
-    /// The names of the machines that it was measured on.
-    pub hosts: Vec<String>,
+    /// The machines that it was measured on.
+    pub hosts: Vec<HostFacts>,
     /// The numbers of the trials whose results are from it.
     pub trials: Vec<u32>,
 }

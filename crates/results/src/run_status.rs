@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::{ReadError, ResultsFolder};
-use crate::{ClientKind, PartFacts, Phase, SavedPlan, TrialKey, TrialOutcome};
+use crate::{ClientKind, HostFacts, PartFacts, Phase, SavedPlan, TrialKey, TrialOutcome};
 
 /// A trial that ended.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,7 +25,7 @@ pub struct RunStatus {
     /// The numbers of the parts that merged results have, and of those that they do not have.
     pub merged: (Vec<u32>, Vec<u32>),
     /// The machines that it was measured on.
-    pub hosts: Vec<String>,
+    pub hosts: Vec<HostFacts>,
     /// The trials of each cell.
     pub cells: BTreeMap<CellName, StatusCounts>,
     /// Trials that have begun and not ended, in order: of a run that was ended early, too.

@@ -4,7 +4,7 @@ use kvdyno_model::TimeSpan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{MergedPart, PartFacts, Phase, TrialKey};
+use crate::{HostFacts, MergedPart, PartFacts, Phase, TrialKey};
 
 /// The experiment and its trials, as they were when the run began. Later steps compare against them: a report states
 /// which trials are missing, and a run does not continue with another experiment.
@@ -37,10 +37,9 @@ pub struct SavedPlan {
     /// The time limit that a later command gave it; absent where that of the experiment holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<TimeSpan<1>>,
-    /// The names of the machines that it was measured on, in order: more than one if another resumed it. Empty in older
-    /// results.
+    /// The machines that it was measured on, in order: more than one if another resumed it. Empty in older results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
+    pub hosts: Vec<HostFacts>,
     /// The part of a plan whose trials these are; absent for a whole plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartFacts>,

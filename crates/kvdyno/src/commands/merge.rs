@@ -1,7 +1,7 @@
 //! `kvdyno merge`: puts the results of a plan's parts together.
 
 use kvdyno_environment::lock::FolderLock;
-use kvdyno_model::text::counted;
+use kvdyno_model::text::{counted, of_the_rest};
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{Merge, MergeError};
 use shlex::Quoter;
@@ -34,13 +34,17 @@ pub fn run(arguments: &MergeArguments) -> Result<(), Error> {
     print(&format!("{trials} of {parts}: {}\n", arguments.out.display()))
 }
 
+/// More parts than this are not read.
+const MOST_NAMED: usize = 20;
+
 /// The parts that are not there, for people; `None` if all are.
 pub fn absent_parts(absent: &[u32]) -> Option<String> {
-    let numbers: Vec<String> = absent.iter().map(u32::to_string).collect();
+    let numbers: Vec<String> = absent.iter().take(MOST_NAMED).map(u32::to_string).collect();
+    let more = of_the_rest(absent.len(), MOST_NAMED, |more| format!(" and {more} more"));
     match absent.len() {
         0 => None,
         1 => Some(format!("part {} is missing", numbers.concat())),
-        _ => Some(format!("parts {} are missing", numbers.join(", "))),
+        _ => Some(format!("parts {}{more} are missing", numbers.join(", "))),
     }
 }
 

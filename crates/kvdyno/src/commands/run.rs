@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Zoned;
 use kvdyno_analysis::verdicts::Looks;
 use kvdyno_environment::lock::FolderLock;
-use kvdyno_environment::machine::host_name;
+use kvdyno_environment::machine::host;
 use kvdyno_environment::memory::scope;
 use kvdyno_environment::ownership::RunName;
 use kvdyno_environment::random_bits;
@@ -228,6 +228,10 @@ pub fn measure(
     let watchers = Watchers::new(watch, &checked.experiment.lab, &[])?;
     let results = new_folder(&folder)?;
     let lock = lock(&results)?;
+    // Another run may have begun and ended there meanwhile.
+    if !results.is_unused().map_err(Error::io(format!("cannot read {}", folder.display())))? {
+        return Err(Error::Input(format!("{} is not empty; choose another --out", folder.display())));
+    }
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
     let seed = random_bits().map_err(Error::io("cannot draw the seed of values"))?;
     results.save_value_seed(seed).map_err(Error::io("cannot save values.seed"))?;
@@ -241,7 +245,7 @@ pub fn measure(
     let part_facts = part.map(|part| PartFacts { part, run: lock.run().to_string(), plan: digest });
     let plan = SavedPlan {
         most_values: most_values(AffordableRepeats::of(&checked)),
-        hosts: host_name().into_iter().collect(),
+        hosts: host().into_iter().filter(|_| !checked.plan.trials.is_empty()).collect(),
         part: part_facts,
         ..plan
     };
@@ -314,8 +318,8 @@ pub fn resume(
 
 /// Notes in the plan that this machine goes on with it.
 fn note_host(results: &ResultsFolder) -> Result<(), Error> {
-    let (Some(mut plan), Some(host)) = (results.plan()?, host_name()) else { return Ok(()) };
-    if plan.hosts.contains(&host) {
+    let (Some(mut plan), Some(host)) = (results.plan()?, host()) else { return Ok(()) };
+    if plan.hosts.iter().any(|known| known.is(&host)) {
         return Ok(());
     }
     plan.hosts.push(host);

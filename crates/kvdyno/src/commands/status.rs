@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use kvdyno_environment::lock::FolderLock;
-use kvdyno_environment::machine::host_name;
+use kvdyno_environment::machine::host;
 use kvdyno_model::text::counted;
 use kvdyno_report::Format;
 use kvdyno_results::folder::ReadError;
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{CellName, Phase, RunStatus, StatusCounts};
+use kvdyno_results::{CellName, HostFacts, Phase, RunStatus, StatusCounts};
 use serde_json::{Value, json};
 
 use crate::cli::StatusArguments;
@@ -58,8 +58,9 @@ impl<'a> FolderStatus<'a> {
 
     /// Its state in words. Whether a run is at work on another machine cannot be seen.
     fn state(&self) -> String {
-        let (status, host) = (self.status.as_ref(), host_name());
-        let last_host = status.and_then(|status| status.hosts.last()).filter(|last| Some(*last) != host.as_ref());
+        let (status, here) = (self.status.as_ref(), host());
+        let is_other = |last: &&HostFacts| here.as_ref().is_some_and(|here| !here.is(last));
+        let last_host = status.and_then(|status| status.hosts.last()).filter(is_other);
         let is_merged = status.is_some_and(|status| !status.merged.0.is_empty());
         match (self.process, last_host) {
             (Some(pid), _) if status.is_none() => format!("starting (process {pid})"),
@@ -67,7 +68,7 @@ impl<'a> FolderStatus<'a> {
             (None, _) if status.is_some_and(RunStatus::is_complete) => "complete".to_owned(),
             (None, _) if status.is_none() => "starting on another machine, or ended before its first trial".to_owned(),
             (None, _) if is_merged => "merged, not complete".to_owned(),
-            (None, Some(host)) => format!("running on {host}, or ended early"),
+            (None, Some(host)) => format!("running on {}, or ended early", host.name),
             (None, None) => "ended early".to_owned(),
         }
     }

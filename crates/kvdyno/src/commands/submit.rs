@@ -2,17 +2,28 @@
 
 use std::path::Path;
 
+use kvdyno_model::text::counted;
+use kvdyno_plan::count_blocks;
 use shlex::Quoter;
 
 use crate::cli::{Scheduler, SubmitArguments};
 use crate::commands::run::{file_or_shipped, out_folder};
 use crate::error::Error;
-use crate::output::print;
+use crate::output::{print, tell};
 
 /// Runs the command.
 pub fn run(arguments: &SubmitArguments) -> Result<(), Error> {
     // What cannot be run is told now, and not by the scheduler's logs.
-    let (experiment, _) = file_or_shipped(&arguments.file)?;
+    let (experiment, text) = file_or_shipped(&arguments.file)?;
+    let in_file = |error| Error::Experiment { error, file: Some((arguments.file.clone(), text)) };
+    let (blocks, parts) = (count_blocks(&experiment).map_err(in_file)?, arguments.parts as usize);
+    if blocks < parts {
+        let (blocks, idle) = (counted(blocks, "block"), parts - blocks);
+        tell(format_args!("the plan has {blocks}, so {idle} of {parts} parts will have nothing to do"));
+    }
+    if arguments.scheduler == Scheduler::Github && arguments.file.is_absolute() {
+        return Err(Error::Input("a workflow of GitHub needs the file's path in the repository".to_owned()));
+    }
     if arguments.scheduler == Scheduler::Github && (arguments.out.is_some() || arguments.parts > MOST_JOBS) {
         let words = "a workflow of GitHub has its results in artifacts, so no --out, and at most 256 --parts";
         return Err(Error::Input(words.to_owned()));

@@ -62,7 +62,9 @@ impl Surroundings {
         let machines = pairs.iter().filter_map(machines).flatten();
         let trials = pairs.iter().filter_map(|(before, after)| before.first().zip(after.first()));
         let observed = trials.flat_map(|(before, after)| of_trials(before, after));
-        Surroundings { differences: distinct(machines.chain(observed)) }
+        Surroundings {
+            differences: distinct(before.doubts().into_iter().chain(after.doubts()).chain(machines).chain(observed)),
+        }
     }
 }
 

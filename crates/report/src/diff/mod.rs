@@ -122,7 +122,8 @@ impl Diff {
         let (series, machines) = (series_of(folder, &results)?, Machines::read(folder, plan.as_ref())?);
         let source = DiffSource { folder: "", series: &series, machines: &machines };
         let cells = diff_cells(&pairs, figure, compare, [&source, &source], &terms);
-        let notes = if pairs.iter().any(are_on_the_same_copies) { vec![SAME_COPIES.to_owned()] } else { Vec::new() };
+        let mut notes = machines.doubts();
+        notes.extend(pairs.iter().any(are_on_the_same_copies).then(|| SAME_COPIES.to_owned()));
         let (file, flags) = (command_word(&folder.experiment_file()), ["--out", "NEW"]);
         let has_ended = |plan: &SavedPlan| terms.looks.are_many() && plan.enough.is_some();
         let resume = format!("kvdyno diff --resume {}", command_word(folder.root()));

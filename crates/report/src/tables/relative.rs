@@ -59,10 +59,8 @@ pub(crate) fn relatives(study: &Study<'_>) -> Vec<Relative> {
     let of_variant = |variant: &&str| {
         let counterparts = steps.iter().flat_map(|step| pairs(of(first, step), of(variant, step)));
         let are_of_one_machine = |(below, above): &(&VariantCell<'_, '_>, &VariantCell<'_, '_>)| {
-            let hosts = |cell: &VariantCell<'_, '_>| {
-                cell.cell.first().map(|first| study.machines.hosts_of_trial(first.trial.number))
-            };
-            hosts(below) == hosts(above)
+            let number = |cell: &VariantCell<'_, '_>| cell.cell.first().map(|first| first.trial.number);
+            number(below).zip(number(above)).is_some_and(|(one, other)| study.machines.are_one(one, other))
         };
         let comparable = counterparts.filter(|(below, above)| above.did_as(below)).filter(are_of_one_machine);
         family(comparable.collect(), &terms)

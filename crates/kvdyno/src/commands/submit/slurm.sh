@@ -3,7 +3,8 @@
 #
 #     kvdyno submit slurm FILE --parts @PARTS@ | bash -s -- --partition=NAME --constraint=NAME
 #
-# Arguments are given to sbatch. KVDYNO is the program. KVDYNO_DIR is the folder of the databases on a local disk, the
+# Arguments are given to sbatch, among them --time if the partition's is too short. The same script goes on with parts
+# that were ended. KVDYNO is the program. KVDYNO_DIR is the folder of the databases on a local disk, the
 # same path on every node; without it the experiment's own folder is used, or that of the results.
 set -euo pipefail
 out=@OUT@
@@ -14,10 +15,10 @@ parts=$(sbatch --parsable --job-name=kvdyno --array=1-@PARTS@ --exclusive --mem=
 set -euo pipefail
 kvdyno=${KVDYNO:-kvdyno} part=@OUT@/part-$SLURM_ARRAY_TASK_ID
 if [ -f "$part/experiment.toml" ]; then # It was requeued.
-    exec srun "$kvdyno" run --resume "$part" --quiet
+    exec srun --nodes=1 --ntasks=1 --cpu-bind=none "$kvdyno" run --resume "$part" --quiet
 fi
-exec srun "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@" --out "$part" --quiet \
-    ${KVDYNO_DIR:+--dir "$KVDYNO_DIR"}
+exec srun --nodes=1 --ntasks=1 --cpu-bind=none "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@" \
+    --out "$part" --quiet ${KVDYNO_DIR:+--dir "$KVDYNO_DIR"}
 JOB
 )
 merge=$(sbatch --parsable --job-name=kvdyno-merge --dependency="afterany:${parts%%;*}" \
