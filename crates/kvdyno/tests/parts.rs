@@ -289,7 +289,7 @@ const SCHEDULERS: [(&str, &str); 3] = [
          case \" $* \" in *--array=1-4*) for SLURM_ARRAY_TASK_ID in 1 2 3 4; do export SLURM_ARRAY_TASK_ID\n\
          bash \"$job\" >&2 || exit; done;; *) bash \"$job\" >&2;; esac\n",
     ),
-    ("srun", "exec \"$@\"\n"),
+    ("srun", "while [[ $1 == --* ]]; do shift; done; exec \"$@\"\n"),
     ("parallel", "echo \"parallel $*\" >>calls; while read -r number; do bash -c \"part $number\"; done\n"),
 ];
 
