@@ -24,6 +24,9 @@
 # make picture  takes the README's picture of the page of the last `make demo` (brings Chromium and npm)
 # make gallery FROM="FOLDER…"  docs/gallery, from results of the published experiments: see scripts/gallery.sh
 # make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
+# make test-slurm  a real Slurm of two nodes runs an experiment in parts, which are struck meanwhile (needs root)
+# make package  the last commit as a Debian package and as a tarball, in target/package
+# make test-package  installs the package into a system that has nothing else, and removes it (needs root)
 
 CARGO ?= cargo
 ENGINES = target/release/engines
@@ -37,7 +40,7 @@ DEMO = lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 .PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc \
 	written tests doctests driver tools stated-rust deny fuzz torment slowed fidelity bench bench-page page-driver \
 	engines test-engines check-engines test-numa test-hlog test-exports test-outside test-page picture gallery \
-	diff-check sanitize engine-table experiment-results docs-tables install clean
+	diff-check sanitize engine-table experiment-results docs-tables install package test-package test-slurm clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -286,6 +289,13 @@ test-numa: setup
 	KVDYNO_NUMA_RESULTS=$(NUMA_GUEST)/results \
 		$(CARGO) test --release --locked -p kvdyno --test tests numa_guest:: -- --ignored
 
+# A controller and two nodes, all on this machine, and STRIKES: requeued tasks, killed ones, a controller that crashes.
+STRIKES ?= 20
+test-slurm: setup
+	WITH_SLURM=yes scripts/setup.sh
+	$(MAKE) build
+	tests/slurm/run.sh $(CURDIR)/target/release/kvdyno $(CURDIR)/$(ENGINES) target/slurm $(STRIKES)
+
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh
 	$(MAKE) build
@@ -322,6 +332,15 @@ install:
 	target/release/kvdyno completions bash >$(SHARE)/bash-completion/completions/kvdyno
 	target/release/kvdyno completions zsh >$(SHARE)/zsh/site-functions/_kvdyno
 	target/release/kvdyno completions fish >$(SHARE)/fish/vendor_completions.d/kvdyno.fish
+	install -d $(SHARE)/doc/kvdyno
+	cp -R README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT docs $(SHARE)/doc/kvdyno/
+
+package:
+	WITH_PACKAGER=yes scripts/setup.sh
+	scripts/package.sh
+
+test-package: package
+	scripts/test-package.sh
 
 clean:
 	$(CARGO) clean

@@ -42,6 +42,16 @@ if [ "${WITH_OFFICE:-no}" = yes ]; then
     python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || packages="$packages python3-venv"
 fi
 
+# WITH_SLURM=yes: also a scheduler of batches (tests/slurm).
+if [ "${WITH_SLURM:-no}" = yes ]; then
+    packages="$packages slurm-wlm munge python3"
+fi
+
+# WITH_PACKAGER=yes: also what makes and tries the Debian package (scripts/package.sh).
+if [ "${WITH_PACKAGER:-no}" = yes ]; then
+    packages="$packages dpkg-dev xz-utils git debootstrap"
+fi
+
 # WITH_READERS=yes: also what HdrHistogram's readers need (scripts/hlog.sh).
 if [ "${WITH_READERS:-no}" = yes ]; then
     command -v npm >/dev/null 2>&1 || packages="$packages npm"

@@ -41,6 +41,8 @@ static const taken_word taken[] = {
     {"DB_LOG_DSYNC", "option log_dsync"},
     {"db_dsync_log", "option log_dsync"},
     {"DB_DIRECT_DB", "option direct_io"},
+    {"DB_DSYNC_DB", "the lab's durability"},
+    {"DB_NOPANIC", OF_THE_ADAPTER},
     {"DB_MULTIVERSION", "option snapshot"},
     {"DB_TXN_SNAPSHOT", "option snapshot"},
     {"DB_NOLOCKING", OF_THE_ADAPTER},
@@ -58,6 +60,8 @@ static const taken_word taken[] = {
 };
 
 #define FILE_NAME "DB_CONFIG"
+/* Berkeley DB reads a line into 256 bytes, with its end; it takes what is beyond them for a line of its own. */
+#define LINE_MOST 254
 
 static const char *text_of(const kvdyno_config *config)
 {
@@ -72,6 +76,14 @@ bool bdb_has_db_config(const kvdyno_config *config)
 bool bdb_refuses_db_config(const kvdyno_config *config, kvdyno_text *error)
 {
     const own_words words = {.option = "db_config", .text = text_of(config), .separators = ";" SPACES};
+    for (const char *line = words.text, *end; *line; line = end + (*end != 0)) {
+        end = line + strcspn(line, ";\n");
+        if (end - line <= LINE_MOST)
+            continue;
+        say(error, "db_config: the line at character %zu has %zu bytes, and Berkeley DB reads %d",
+            (size_t)(line - words.text) + 1, (size_t)(end - line), LINE_MOST);
+        return true;
+    }
     return refuses_words(&words, taken, error);
 }
 
@@ -96,7 +108,11 @@ int bdb_write_db_config(const kvdyno_config *config, const char *folder)
     /* Other processes may be reading it. */
     snprintf(draft, sizeof draft, "%s.%ld", path, (long)getpid());
     int code = write_lines(text_of(config), draft);
-    return code ? code : rename(draft, path) ? errno : 0;
+    if (code == 0 && rename(draft, path))
+        code = errno;
+    if (code)
+        unlink(draft);
+    return code;
 }
 
 int bdb_try_db_config(const kvdyno_config *config, const bdb_library *library, engine_message *message)

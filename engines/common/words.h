@@ -19,18 +19,16 @@ typedef struct taken_word {
 } taken_word;
 
 /* The option that has them, their text, and what stands between two. A name goes up to that, a space, a bracket, or
- * what begins its value. `quotes`: the engine knows names and values in double quotes; without, there may be none.
- * `flat`: names within brackets are parts of a value, and nothing of their own. */
+ * what begins its value. `flat`: a bracket begins a value, and there are no names within. */
 typedef struct own_words {
     const char *option, *text, *separators;
-    bool quotes, flat;
+    bool flat;
 } own_words;
 
 /* One name of them, at any depth of brackets. */
 typedef struct own_word {
     const char *name;
     size_t length;
-    int depth;
     const char *rest; /* where the next is looked for; NULL: at the beginning */
 } own_word;
 
@@ -42,28 +40,18 @@ static inline bool is_one_of(char character, const char *all)
     return character && strchr(all, character);
 }
 
-static inline int depth_after(char character, int depth)
-{
-    return depth + is_one_of(character, "{([") - is_one_of(character, "})]");
-}
-
-/* Goes to the next name, and past its value unless that is in brackets, which have names of their own. False after the
- * last. */
+/* Goes to the next name, and past its value, unless that has names of its own. False after the last. */
 static inline bool next_word(const own_words *words, own_word *word)
 {
-    const char *here = word->rest ? word->rest : words->text;
-    for (; is_one_of(*here, SPACES BRACKETS) || is_one_of(*here, words->separators) || (words->quotes && *here == '"');
-         here++)
-        word->depth = depth_after(*here, word->depth);
+    const char *here = word->rest ? word->rest : words->text, *nested = words->flat ? "" : BRACKETS;
+    while (is_one_of(*here, SPACES) || is_one_of(*here, nested) || is_one_of(*here, words->separators))
+        here++;
     word->name = here;
-    while (*here && !is_one_of(*here, "=:\"" SPACES BRACKETS) && !is_one_of(*here, words->separators))
+    while (*here && !is_one_of(*here, "=:" SPACES BRACKETS) && !is_one_of(*here, words->separators))
         here++;
     word->length = (size_t)(here - word->name);
-    here += *here == '"';
-    while (*here && !is_one_of(*here, BRACKETS) && !is_one_of(*here, words->separators)) {
-        const char *quote = words->quotes && *here == '"' ? strchr(here + 1, '"') : NULL;
-        here = quote ? quote + 1 : here + 1;
-    }
+    while (*here && !is_one_of(*here, nested) && !is_one_of(*here, words->separators))
+        here++;
     word->rest = here;
     return *word->name;
 }
@@ -82,22 +70,31 @@ static inline bool is_word(const own_word *word, const char *sought, size_t leng
 }
 
 /* True if a word is taken, and `error` says by what. The list ends with a NULL. */
+static inline bool refuses_word(const own_words *words, const own_word *word, const taken_word *taken,
+                                kvdyno_text *error)
+{
+    for (const taken_word *one = taken; one->word; one++) {
+        if (!is_word(word, one->word, strlen(one->word)))
+            continue;
+        say(error, "%s: %s, at character %zu, is for %s to set", words->option, one->word,
+            (size_t)(word->name - words->text) + 1, one->setting);
+        return true;
+    }
+    return false;
+}
+
+/* The same of all words, where the engine knows no quotes. */
 static inline bool refuses_words(const own_words *words, const taken_word *taken, kvdyno_text *error)
 {
-    const char *quote = words->quotes ? NULL : strchr(words->text, '"');
+    const char *quote = strchr(words->text, '"');
     if (quote) {
         say(error, "%s: the quote at character %zu has no meaning there", words->option,
             (size_t)(quote - words->text) + 1);
         return true;
     }
     for (own_word word = {0}; next_word(words, &word);) {
-        for (const taken_word *one = taken; one->word; one++) {
-            if ((words->flat && word.depth) || !is_word(&word, one->word, strlen(one->word)))
-                continue;
-            say(error, "%s: %s, at character %zu, is for %s to set", words->option, one->word,
-                (size_t)(word.name - words->text) + 1, one->setting);
+        if (refuses_word(words, &word, taken, error))
             return true;
-        }
     }
     return false;
 }

@@ -27,6 +27,8 @@ static const taken_word taken[] = {
     {"manual_wal_flush", "the lab's durability"},
     {"wal_compression", "the lab's compression"},
     {"compression_manager", "the lab's compression"},
+    {"compression_size_percent", "the lab's compression"},
+    {"enable_index_compression", "the lab's compression"},
     {"wal_recovery_mode", "the lab's durability"},
     {"best_efforts_recovery", "the lab's durability"},
     {"wal_dir", "the lab's folder"},
@@ -55,6 +57,12 @@ static const taken_word taken[] = {
     {"memtable_prefix_bloom_size_ratio", "option memtable_prefix_bloom_size_ratio"},
     {"statistics", "option statistics"},
     {"use_direct_io_for_compaction_reads", "option direct_io_flush_compaction"},
+    {NULL, NULL},
+};
+
+/* They would replace a plain table. */
+static const taken_word taken_by_plain[] = {
+    {"block_based_table_factory", "option table"},
     {NULL, NULL},
 };
 
@@ -107,6 +115,8 @@ bool rdb_takes_own_options(const library_api *api, const kvdyno_config *config, 
         return false;
     }
     if (refuses_words(&words, taken, error) || refuses_setters(&words, error))
+        return false;
+    if (option_is(config, TABLE, "plain") && refuses_words(&words, taken_by_plain, error))
         return false;
     char *problem;
     lsm_options *base = api->options_create(), *both = with_own(api, base, words.text, &problem);

@@ -29,7 +29,15 @@ static const taken_word taken[] = {
 
 static own_words words_of(const char *pragmas)
 {
-    return (own_words){.option = "pragmas", .text = pragmas, .separators = ";"};
+    return (own_words){.option = "pragmas", .text = pragmas, .separators = ";", .flat = true};
+}
+
+/* Its name without that of a database before it, `main.auto_vacuum`. */
+static own_word without_schema(own_word word)
+{
+    const char *dot = memchr(word.name, '.', word.length);
+    size_t before = dot ? (size_t)(dot - word.name) + 1 : 0;
+    return (own_word){.name = word.name + before, .length = word.length - before};
 }
 
 /* What a pragma of this name answers on a connection. */
@@ -70,7 +78,8 @@ static bool are_known(const sqlite_api *api, sqlite3 *db, const char *pragmas, k
         return false;
     }
     for (own_word word = {0}; next_word(&words, &word);) {
-        if (knows(api, db, word.name, word.length))
+        own_word pragma = without_schema(word);
+        if (knows(api, db, pragma.name, pragma.length))
             continue;
         say(error, "pragmas: this version of SQLite has no pragma %.*s, at character %zu (PRAGMA pragma_list)",
             (int)word.length, word.name, (size_t)(word.name - pragmas) + 1);

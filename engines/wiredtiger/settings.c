@@ -89,7 +89,30 @@ static const char *log_sync(uint32_t durability)
 
 #define OF_THE_ADAPTER "the adapter, which relies on it,"
 
-static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
+/* The names are those that WiredTiger's own parser finds: what it takes for a value has brackets and quotes by rules of
+ * its own. Names within a value in brackets belong to the name before it. */
+static bool refuses_text(const wt_library *library, const own_words *words, const taken_word *taken, kvdyno_text *error)
+{
+    wt_listener listener;
+    wt_listener_init(&listener);
+    WT_CONFIG_PARSER *parser = NULL;
+    WT_CONFIG_ITEM key, value;
+    bool refused = false;
+    int code = library->wiredtiger_config_parser_open(NULL, words->text, strlen(words->text), &parser);
+    while (code == 0 && !refused && (code = parser->next(parser, &key, &value)) == 0) {
+        own_word word = {.name = key.str, .length = key.len};
+        refused = refuses_word(words, &word, taken, error);
+    }
+    if (!refused && code != WT_NOTFOUND) {
+        wt_explain(library, &listener, words->option, code, error);
+        refused = true;
+    }
+    if (parser)
+        parser->close(parser);
+    return refused;
+}
+
+static bool refuses_own(const kvdyno_config *config, const wt_library *library, kvdyno_text *error)
 {
     static const taken_word of_open[] = {
         {"cache_size", "the lab's cache"},
@@ -118,6 +141,7 @@ static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
         {"salvage", OF_THE_ADAPTER},
         {"encryption", OF_THE_ADAPTER},
         {"extensions", OF_THE_ADAPTER},
+        {"builtin_extension_config", OF_THE_ADAPTER},
         {"session_max", OF_THE_ADAPTER},
         {"config_base", OF_THE_ADAPTER},
         {"use_environment", OF_THE_ADAPTER},
@@ -148,14 +172,14 @@ static bool refuses_own(const kvdyno_config *config, kvdyno_text *error)
         {"import", OF_THE_ADAPTER},
         {NULL, NULL},
     };
-    const own_words open = {"open_config", config->options[WT_OPTION_OPEN_CONFIG].text, ",", true, true};
-    const own_words create = {"create_config", config->options[WT_OPTION_CREATE_CONFIG].text, ",", true, true};
-    return refuses_words(&open, of_open, error) || refuses_words(&create, of_create, error);
+    const own_words open = {.option = "open_config", .text = config->options[WT_OPTION_OPEN_CONFIG].text};
+    const own_words create = {.option = "create_config", .text = config->options[WT_OPTION_CREATE_CONFIG].text};
+    return refuses_text(library, &open, of_open, error) || refuses_text(library, &create, of_create, error);
 }
 
-static kvdyno_status refuse(const kvdyno_config *config, kvdyno_text *error)
+static kvdyno_status refuse(const kvdyno_config *config, const wt_library *library, kvdyno_text *error)
 {
-    if (refuses_durability(config, error) || refuses_own(config, error))
+    if (refuses_durability(config, error) || refuses_own(config, library, error))
         return KVDYNO_UNSUPPORTED;
     if (config->compression >= 32 || !(WT_COMPRESSIONS >> config->compression & 1))
         say(error, "compression: " WT_NO_COMPRESSOR);
@@ -211,7 +235,7 @@ static int write_table(const kvdyno_config *config, wt_plan *plan)
 
 kvdyno_status wt_make_plan(const kvdyno_config *config, const wt_library *library, wt_plan *plan, kvdyno_text *error)
 {
-    kvdyno_status status = refuse(config, error);
+    kvdyno_status status = refuse(config, library, error);
     if (status != KVDYNO_OK)
         return status;
     memset(plan, 0, sizeof *plan);

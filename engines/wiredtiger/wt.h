@@ -28,7 +28,8 @@
     X(int, wiredtiger_open, (const char *home, WT_EVENT_HANDLER *, const char *config, WT_CONNECTION **))              \
     X(const char *, wiredtiger_strerror, (int error))                                                                  \
     X(const char *, wiredtiger_version, (int *major, int *minor, int *patch))                                          \
-    X(int, wiredtiger_config_validate, (WT_SESSION *, WT_EVENT_HANDLER *, const char *name, const char *config))
+    X(int, wiredtiger_config_validate, (WT_SESSION *, WT_EVENT_HANDLER *, const char *name, const char *config))       \
+    X(int, wiredtiger_config_parser_open, (WT_SESSION *, const char *config, size_t, WT_CONFIG_PARSER **))
 /* clang-format on */
 typedef struct wt_library {
     void *handle; /* never closed, see library.c */

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use kvdyno_results::latency_log::LatencyLog;
-use kvdyno_results::{ClientKind, OpKind, Phase, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
-use schemars::JsonSchema;
-use serde::Serialize;
+use kvdyno_results::{CellKey, OpKind, RequestedWork, SeriesPoint, Side, TrialKey, TrialResult};
 
 use crate::calm::{CalmRepeats, interfered_repeats};
 use crate::estimate::median;
@@ -16,39 +14,6 @@ use crate::{CellLatency, Estimate};
 
 /// The time series of trials. A trial without one need not be in it.
 pub type Series = BTreeMap<TrialKey, Vec<SeriesPoint>>;
-
-/// The identity of a cell: all that repeated trials have in common by name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct CellKey {
-    /// The engine as the user named it.
-    pub engine: String,
-    /// Which of the experiment's variants; empty if it has none.
-    pub variant: String,
-    /// Loading or running.
-    pub phase: Phase,
-    /// `fillseq`, `readwhilewriting`.
-    pub workload: String,
-    /// Threads or processes that read.
-    pub readers: u32,
-    /// Threads or processes that write.
-    pub writers: u32,
-    /// Whether those are threads or processes.
-    pub clients: ClientKind,
-}
-
-impl From<&TrialKey> for CellKey {
-    fn from(trial: &TrialKey) -> Self {
-        CellKey {
-            engine: trial.engine.clone(),
-            variant: trial.variant.clone(),
-            phase: trial.phase,
-            workload: trial.workload.clone(),
-            readers: trial.readers,
-            writers: trial.writers,
-            clients: trial.clients,
-        }
-    }
-}
 
 /// One cell of an experiment's matrix: the trials that repeat each other, and their figures together. Failed trials
 /// are kept, and take no part in any figure.

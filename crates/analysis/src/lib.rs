@@ -22,7 +22,7 @@ mod testing;
 pub mod verdicts;
 
 pub use agreement::{Agreement, agreement, agreement_interval};
-pub use cells::{Cell, CellKey, Series, cells, cells_of_results};
+pub use cells::{Cell, Series, cells, cells_of_results};
 pub use doubts::{Doubt, SHORTEST_WINDOW_S, Weakness, check};
 pub use estimate::{Estimate, Method};
 pub use interference::{interfered_runs, is_marked};

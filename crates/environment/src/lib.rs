@@ -1,12 +1,14 @@
 //! The environment of a trial: what is [`requested`] of it and [`observed`] in it; processors, NUMA policy and
 //! allocator ([`placement`]); the measured [`process`], or several ([`worker_processes`]); its limit of [`memory`]; the
-//! [`storage`] below its database; the [`machine`] it runs on, the [`interference`] of others there, and the [`lock`]
-//! that keeps two runs out of one folder; whose things are ([`ownership`]), and the [`leftovers`] of killed runs.
+//! [`storage`] below its database; the [`machine`] it runs on, the [`interference`] of others there, the [`lock`] that
+//! keeps two runs out of one folder, and each one's [`claim`] to a part of what several machines share; whose things
+//! are ([`ownership`]), and the [`leftovers`] of killed runs.
 //!
 //! Linux only: what a trial costs is read from the kernel's own accounts. A figure that the kernel does not give is
 //! absent, never guessed.
 
 pub mod abilities;
+pub mod claim;
 pub mod costs;
 pub mod interference;
 pub mod leftovers;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kvdyno_model::fnv1a;
 use serde_json::Value;
 
 /// The program and what it is of.
@@ -69,14 +70,13 @@ fn sources_of(checkout: &Path) -> io::Result<String> {
     let changes = with_sources(&["diff", "--no-ext-diff", "--binary"])?;
     // Files that git does not have are in no diff.
     let new = with_sources(&["ls-files", "--others", "--exclude-standard", "-z"])?;
-    let clean = format!("{:016x}", fnv(FNV_START, listed.as_bytes()));
+    let clean = format!("{:016x}", fnv1a(listed.bytes()));
     if changes.is_empty() && new.is_empty() {
         return Ok(clean);
     }
-    let contents = new.split_terminator('\0').map(|file| fs::read(top.join(file)));
-    let changes = contents.into_iter().try_fold(fnv(FNV_START, (changes + &new).as_bytes()), |hash, content| {
-        content.map(|content| fnv(hash, &content))
-    })?;
+    let contents: Vec<Vec<u8>> =
+        new.split_terminator('\0').map(|file| fs::read(top.join(file))).collect::<io::Result<_>>()?;
+    let changes = fnv1a((changes + &new).into_bytes().into_iter().chain(contents.into_iter().flatten()));
     Ok(format!("{clean}-dirty-{changes:016x}"))
 }
 
@@ -92,14 +92,6 @@ fn git(folder: &Path, words: &[&str]) -> io::Result<String> {
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
-
-/// FNV-1a, 64 bits.
-pub fn fnv(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
-}
-
-/// The hash of nothing.
-pub const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 #[cfg(test)]
 mod tests {

@@ -9,12 +9,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kvdyno_analysis::verdicts::Looks;
-use kvdyno_model::{KeyValue, TimeSpan};
+use kvdyno_model::{KeyValue, TimeSpan, fnv1a};
 use kvdyno_results::TrialResult;
 use kvdyno_results::folder::ResultsFolder;
 use serde_json::Value;
 
-use crate::program::{FNV_START, TriedProgram, fnv};
+use crate::program::TriedProgram;
 use crate::row_time::RowTime;
 
 /// The program and the folder that keeps what it leaves. A try that is not there is done as long as the row has time;
@@ -88,7 +88,7 @@ impl Tries {
 
     /// A figure that this program works out, as it was kept or anew.
     pub fn figure(&self, name: &str, work_out: impl FnOnce() -> f64) -> io::Result<Option<f64>> {
-        let own = fnv(FNV_START, &fs::read(std::env::current_exe()?)?);
+        let own = fnv1a(fs::read(std::env::current_exe()?)?);
         let file = self.folder.join(format!("{name}-{own:016x}"));
         match fs::read_to_string(&file) {
             Ok(text) => {
@@ -173,8 +173,7 @@ impl Tries {
     /// A hash of what a try is of.
     fn tag(&self, command: &str, words: &[String]) -> String {
         let all = [&self.program.sources, command].into_iter().chain(words.iter().map(String::as_str));
-        let hash = all.fold(FNV_START, |hash, word| fnv(fnv(hash, word.as_bytes()), &[0]));
-        format!("{hash:016x}")
+        format!("{:016x}", fnv1a(all.flat_map(|word| word.bytes().chain([0]))))
     }
 
     /// A folder has its name only when it is whole: what was interrupted is done again.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use kvdyno_install::Language;
-use kvdyno_model::{KeyValue, Part, TimeSpan};
+use kvdyno_model::{KeyValue, Part, TimeSpan, WantedParts};
 use kvdyno_report::{Diff, Format, Paper, Tables};
 
 use crate::progress::MetricsTarget;
@@ -295,6 +295,7 @@ impl OutputArguments {
   kvdyno run mine.toml
   kvdyno run inmem-numa --fit --budget 10m              one of `kvdyno experiments`, in ten minutes
   kvdyno run mine.toml --part 3/8 --out results/part-3  one of eight parts, for one of eight machines
+  kvdyno run mine.toml --part auto/8 --out results/all  each part that no other machine has begun, one after the other
   kvdyno run --resume results/comparison-20260101-120000"
 )]
 pub struct RunArguments {
@@ -311,9 +312,11 @@ pub struct RunArguments {
     /// --resume), including the time that it took before
     #[arg(long, value_name = "TIME", requires = "limited")]
     pub budget: Option<TimeSpan<1>>,
-    /// Part of the plan to run, such as 3/8. Setups that are compared are in one part, with all their repeats
+    /// Part of the plan to run, such as 3/8. Setups that are compared are in one part, with all their repeats.
+    /// auto/8: every part that nobody else has begun, one after the other, in folders part-1 to part-8 of --out, which
+    /// machines share
     #[arg(long, value_name = "NUMBER/PARTS", conflicts_with = "resume")]
-    pub part: Option<Part>,
+    pub part: Option<WantedParts>,
     /// Folder for the databases, on the storage to be measured [default: lab.dir of the file, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume", help_heading = "[lab]")]
     pub dir: Option<PathBuf>,

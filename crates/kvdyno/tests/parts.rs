@@ -122,11 +122,7 @@ fn parts_are_merged_before_all_are_there_and_again_when_they_are() {
     let report = lab.run(["report", "all", "--format", "md"]);
     assert!(report.exits(0).stdout.contains("there is no result of part 2 of 2"), "{}", report.stdout);
     let second = lab.start(["run", "experiment.toml", "--part", "2/2", "--out", "part-2"]);
-    eventually("a result", || {
-        lab.path("part-2/trials")
-            .read_dir()
-            .is_ok_and(|mut trials| trials.any(|one| one.unwrap().path().join("result.json").is_file()))
-    });
+    eventually("a result", || has_result(&lab, "part-2"));
     second.killed();
     let merged = merge(&lab, &["part-1", "part-2"], "all");
     merged
@@ -178,8 +174,53 @@ fn what_does_not_belong_together_is_refused_before_anything_is_written() {
     merged.exits(2).says("part-2 is of another plan than part-1, though of the same experiment");
     let merged = edited("machine.json", &|machine| machine["kvdyno"] = "0.0.1".into());
     merged.exits(2).says("part-2 was measured by another build of kvdyno than part-1");
+    // A copy that was broken off, and another version of an engine.
+    let result = results(&lab, "part-2").pop().unwrap();
+    let file = ResultsFolder::at("").trial_folder(&result.trial).join("result.json").display().to_string();
+    let merged = edited(&file, &|result| result["engine"]["version"] = "9.9".into());
+    merged.exits(2).says(&format!("part-2 has {} of version 9.9, and part-1 of version", result.trial.engine));
+    let whole = fs::read(lab.path("part-2").join(&file)).unwrap();
+    fs::write(lab.path("part-2").join(&file), &whole[..whole.len() - 2]).unwrap();
+    merge(&lab, &["part-1", "part-2"], "all").exits(2).says("is damaged");
     assert!(!lab.path("all").exists());
     assert!(!lab.path("all/.lock").exists());
+}
+
+/// Whether a part has a trial that has ended.
+fn has_result(lab: &Lab, part: &str) -> bool {
+    let trials = lab.path(part).join("trials").read_dir();
+    trials.is_ok_and(|mut trials| trials.any(|trial| trial.unwrap().path().join("result.json").is_file()))
+}
+
+#[test]
+fn parts_that_are_free_are_run_one_after_the_other_by_as_many_as_want_to() {
+    let lab = lab();
+    lab.run(["run", "experiment.toml", "--out", "whole"]).exits(0);
+    let begin = || lab.start(["run", "experiment.toml", "--part", "auto/3", "--out", "shared"]);
+    let first = begin();
+    eventually("a result", || has_result(&lab, "shared/part-1"));
+    first.killed();
+    // Another machine has the third.
+    let claim = fs::read_to_string(lab.path("shared/part-1.claim-1")).unwrap();
+    let mut claim: Value = serde_json::from_str(&claim).unwrap();
+    claim["host"] = "node9".into();
+    claim["maker"]["boot"] = "another".into();
+    lab.write("shared/part-3.claim-1", &claim.to_string());
+    let both = [begin(), begin()].map(|run| run.ends());
+    for ran in &both {
+        ran.exits(0).says("part 3/3 is claimed by process").says("of node9; if that has ended, remove ");
+    }
+    let done: Vec<String> = both.iter().flat_map(|ran| ran.stdout.lines().map(str::to_owned)).collect();
+    assert_eq!(done.iter().filter(|line| line.starts_with("part 1/3: ")).count(), 1, "{done:?}");
+    assert_eq!(done.iter().filter(|line| line.starts_with("part 2/3: ")).count(), 1, "{done:?}");
+    assert!(!has_result(&lab, "shared/part-3"));
+    fs::remove_file(lab.path("shared/part-3.claim-1")).unwrap();
+    let last = lab.run(["run", "experiment.toml", "--part", "auto/3", "--out", "shared"]);
+    assert!(last.exits(0).stdout.starts_with("part 3/3: "), "{}", last.stdout);
+    merge(&lab, &["shared/part-1", "shared/part-2", "shared/part-3"], "all").exits(0);
+    assert_eq!(work(&lab, "all"), work(&lab, "whole"));
+    lab.run(["run", "experiment.toml", "--part", "auto/3"]).exits(2).says("--part auto/3 requires --out");
+    lab.run(["run", "experiment.toml", "--part", "auto/0", "--out", "x"]).exits(2).says("auto/PARTS, such as auto/8");
 }
 
 /// Where machines differ, the report says how, and which part was measured on which.
@@ -314,13 +355,21 @@ fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
         let kvdyno = lab.kvdyno();
         let environment = kvdyno.get_envs().filter_map(|(key, value)| Some((key, value?)));
         bash.envs(environment).env("KVDYNO", kvdyno.get_program()).env("KVDYNO_DIR", lab.path("bin"));
-        let ended = bash.output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert!(ended.status.success(), "{scheduler}: {said}");
+        // The second time it goes on with a part that lost a trial.
+        for time in ["first", "second"] {
+            let ended = bash.output().unwrap();
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.success(), "{scheduler}, {time}: {said}");
+            assert_eq!(work(&lab, &format!("{out}/all")).len(), 32, "{scheduler}, {time}: {said}");
+            let first = ResultsFolder::at(lab.path(format!("{out}/part-1")));
+            let last = results(&lab, &format!("{out}/part-1")).pop().unwrap();
+            fs::remove_file(first.trial_folder(&last.trial).join("result.json")).unwrap();
+            let experiment = fs::read_to_string(first.experiment_file()).unwrap();
+            assert!(experiment.contains(&lab.path("bin").display().to_string()), "{experiment}");
+        }
         let calls = fs::read_to_string(lab.path("calls")).unwrap();
         assert!(calls.contains(call) && calls.contains("--partition=one"), "{calls}");
         assert_eq!(calls.contains("--dependency=afterany:4711"), scheduler == "slurm", "{calls}");
-        assert_eq!(work(&lab, &format!("{out}/all")).len(), 32, "{scheduler}: {said}");
         script.says("the plan has 3 blocks, so 1 of 4 parts will have nothing to do");
         lab.run(["submit", scheduler, "no table.toml", "--parts", "4", "--out", &out]).exits(2).says("is not empty");
     }

@@ -28,6 +28,11 @@ impl Part {
         self.of
     }
 
+    /// All parts of a plan.
+    pub fn all(of: u32) -> impl Iterator<Item = Part> {
+        (1..=of).map(move |number| Part { number, of })
+    }
+
     /// Which of `count` things in a row are its own. Each thing belongs to one part, and no part has two more than
     /// another.
     pub fn share(self, count: usize) -> Range<usize> {
@@ -43,9 +48,33 @@ impl FromStr for Part {
         let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         let (number, of): (u32, u32) = numbers.ok_or("a part is NUMBER/PARTS, such as 3/8")?;
         match number >= 1 && number <= of {
-            true if of > Part::MOST => Err(format!("a plan has at most {} parts", Part::MOST)),
-            true => Ok(Part { number, of }),
+            true => at_most(of).map(|of| Part { number, of }),
             false => Err(format!("there is no part {number} of {of}: parts are numbered from 1")),
+        }
+    }
+}
+
+fn at_most(parts: u32) -> Result<u32, String> {
+    if parts > Part::MOST { Err(format!("a plan has at most {} parts", Part::MOST)) } else { Ok(parts) }
+}
+
+/// What a run does of a plan in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WantedParts {
+    /// One part: `3/8`.
+    One(Part),
+    /// Of so many parts those that nobody else has begun, one after the other: `auto/8`.
+    Free(u32),
+}
+
+impl FromStr for WantedParts {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(of) = text.strip_prefix("auto/") else { return text.parse().map(WantedParts::One) };
+        match of.parse() {
+            Ok(of) if of > 0 => at_most(of).map(WantedParts::Free),
+            _ => Err("all parts that are free are auto/PARTS, such as auto/8".to_owned()),
         }
     }
 }
@@ -103,5 +132,12 @@ mod tests {
         assert_eq!("1/10001".parse::<Part>(), Err("a plan has at most 10000 parts".to_owned()));
         assert_eq!("9/8".parse::<Part>(), Err("there is no part 9 of 8: parts are numbered from 1".to_owned()));
         assert_eq!("0/8".parse::<Part>(), Err("there is no part 0 of 8: parts are numbered from 1".to_owned()));
+        for text in ["auto/", "auto/0", "auto/x", "auto/-1", "auto/3/8"] {
+            let refused = "all parts that are free are auto/PARTS, such as auto/8".to_owned();
+            assert_eq!(text.parse::<WantedParts>(), Err(refused), "{text}");
+        }
+        assert_eq!("auto/10001".parse::<WantedParts>(), Err("a plan has at most 10000 parts".to_owned()));
+        assert_eq!("auto/8".parse::<WantedParts>(), Ok(WantedParts::Free(8)));
+        assert_eq!("auto".parse::<WantedParts>(), Err("a part is NUMBER/PARTS, such as 3/8".to_owned()));
     }
 }

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kvdyno_analysis::{Cell, CellKey};
-use kvdyno_results::{ClientKind, Phase, RequestedWork, TrialResult};
+use kvdyno_analysis::Cell;
+use kvdyno_results::{CellKey, ClientKind, Phase, RequestedWork, TrialResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 

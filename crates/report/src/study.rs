@@ -1,16 +1,13 @@
 //! A results folder, read and grouped into cells.
 
 use std::collections::{BTreeMap, HashSet};
-use std::num::NonZero;
 use std::ops::Deref;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread;
 
 use kvdyno_analysis::{Cell, CellSteadiness, PutOff, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{LeftOut, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult};
+use kvdyno_results::{LeftOut, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult, side_by_side};
 
 use crate::error::ReportError;
 use crate::labels::{Label, labels};
@@ -224,22 +221,8 @@ impl<'a> Study<'a> {
     }
 }
 
-/// The time series of all trials. There are many, and to read one needs no other: each processor reads some of them.
+/// The time series of all trials. There are many.
 fn all_series(folder: &ResultsFolder, results: &[TrialResult]) -> Result<Series, ReportError> {
-    let readers = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_READERS);
-    let read = &|some: &[TrialResult]| -> Result<Series, ReadError> {
-        some.iter().map(|result| Ok((result.trial.clone(), folder.series(&result.trial)?))).collect()
-    };
-    thread::scope(|scope| {
-        let shares = results.chunks(results.len().div_ceil(readers).max(1));
-        let threads: Vec<_> = shares.map(|some| scope.spawn(move || read(some))).collect();
-        let mut all = Series::new();
-        for thread in threads {
-            all.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-        }
-        Ok(all)
-    })
+    let read = |result: &TrialResult| Ok::<_, ReadError>((result.trial.clone(), folder.series(&result.trial)?));
+    Ok(side_by_side(results, read)?.into_iter().collect())
 }
-
-/// Threads that read time series, at the most: then the storage is what they wait for.
-const MOST_READERS: usize = 8;

@@ -16,18 +16,22 @@
 //!   report/                  made from the above
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_experiment::{Experiment, FileError};
-use serde::de::DeserializeOwned;
+use serde::Deserializer;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 
 use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
 use crate::{
     EndedTrial, LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult,
+    side_by_side,
 };
 
 /// A results folder.
@@ -234,28 +238,43 @@ impl ResultsFolder {
     /// # Errors
     /// If one cannot be read, or two results say that they are of the same trial.
     pub fn results(&self) -> Result<Vec<TrialResult>, ReadError> {
-        self.read_results(|result: &TrialResult| result.trial.number)
+        self.read_results(parse, |result: &TrialResult| result.trial.number)
     }
 
-    /// The outcomes of the trials that ended, in order of their numbers: less work than [`ResultsFolder::results`].
+    /// The outcomes of the trials that ended, in order of their numbers: less work than [`ResultsFolder::results`],
+    /// because what follows an outcome in a file is not read.
     ///
     /// # Errors
     /// As there.
     pub fn ended(&self) -> Result<Vec<EndedTrial>, ReadError> {
-        self.read_results(|ended: &EndedTrial| ended.trial.number)
+        let ended = |path: &Path, text: &[u8]| {
+            // A copy that was broken off ends elsewhere than the object.
+            if !text.trim_ascii_end().ends_with(b"\n}") {
+                parse::<IgnoredAny>(path, text)?;
+            }
+            first_fields(path, text, &EndedTrial::FIELDS)
+        };
+        self.read_results(ended, |ended: &EndedTrial| ended.trial.number)
     }
 
-    fn read_results<T: DeserializeOwned>(&self, number_of: impl Fn(&T) -> u32) -> Result<Vec<T>, ReadError> {
+    fn read_results<T: Send>(
+        &self,
+        parse: impl Fn(&Path, &[u8]) -> Result<T, ReadError> + Sync,
+        number_of: impl Fn(&T) -> u32,
+    ) -> Result<Vec<T>, ReadError> {
         let folder = self.root.join("trials");
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(cause) => return Err(ReadError::Io { path: folder, cause }),
         };
+        let files = entries.map(|entry| entry.map(|entry| entry.path().join("result.json")));
+        let files: Vec<PathBuf> =
+            files.collect::<io::Result<_>>().map_err(|cause| ReadError::Io { path: folder, cause })?;
+        let read = side_by_side(&files, |path| read_result(path, &parse))?;
         let mut results: BTreeMap<u32, T> = BTreeMap::new();
-        for entry in entries {
-            let path = entry.map_err(|cause| ReadError::Io { path: folder.clone(), cause })?.path().join("result.json");
-            let Some(result) = read_result(&path)? else { continue };
+        for (path, result) in files.into_iter().zip(read) {
+            let Some(result) = result else { continue };
             let number = number_of(&result);
             if results.insert(number, result).is_some() {
                 let cause = format!("it is of trial {number}, of which there is another result");
@@ -304,15 +323,53 @@ impl ResultsFolder {
     }
 }
 
-fn read_result<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+fn read_result<T>(path: &Path, parse: &impl Fn(&Path, &[u8]) -> Result<T, ReadError>) -> Result<Option<T>, ReadError> {
     #[derive(serde::Deserialize)]
     struct Schema {
         schema: u32,
     }
     let Some(text) = read(path)? else { return Ok(None) };
-    match parse(path, &text)? {
+    match first_fields(path, &text, &["schema"])? {
         Schema { schema } if schema > SCHEMA => Err(ReadError::Newer { path: path.to_owned(), schema }),
         _ => parse(path, &text).map(Some),
+    }
+}
+
+/// Some fields of a file's object. What follows the last of them is not read.
+fn first_fields<T: DeserializeOwned>(path: &Path, text: &[u8], names: &'static [&'static str]) -> Result<T, ReadError> {
+    let damaged = |error: serde_json::Error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() };
+    let mut fields = serde_json::Map::new();
+    let ended = serde_json::Deserializer::from_slice(text).deserialize_map(FirstFields { names, found: &mut fields });
+    // Where all were found, the end was not reached.
+    ended.or_else(|error| if fields.len() == names.len() { Ok(()) } else { Err(error) }).map_err(damaged)?;
+    serde_json::from_value(fields.into()).map_err(damaged)
+}
+
+/// Finds fields of an object, and stops at the last of them.
+struct FirstFields<'a> {
+    names: &'static [&'static str],
+    found: &'a mut serde_json::Map<String, serde_json::Value>,
+}
+
+impl<'de> Visitor<'de> for FirstFields<'_> {
+    type Value = ();
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
+            if self.names.contains(&&*name) {
+                self.found.insert(name.into_owned(), map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+            if self.found.len() == self.names.len() {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod amplification;
 mod audit;
+mod cell_key;
 mod client_kind;
 mod cpu;
 mod design;
@@ -30,6 +31,7 @@ mod roles;
 mod run_status;
 mod saved_plan;
 mod series;
+mod side_by_side;
 mod syncs;
 mod trial_result;
 mod work_key;
@@ -37,6 +39,7 @@ mod workload_facts;
 
 pub use amplification::Layer;
 pub use audit::{Audit, AuditFacts, ReadBack};
+pub use cell_key::CellKey;
 pub use client_kind::ClientKind;
 pub use cpu::{AgainstCpuTime, CpuAccount, CpuFacts, MOST_BACKGROUND, MOST_BACKGROUND_DIFFERENCE, MOST_SLEEP};
 pub use design::{DesignFacts, DuetSlice};
@@ -55,9 +58,10 @@ pub use rate_search::{RateProbe, RateSearch};
 pub use requested_work::RequestedWork;
 pub use resources::ResourcePoint;
 pub use roles::{RoleFacts, RoleOperations};
-pub use run_status::{CellName, EndedTrial, RunStatus, StatusCounts};
+pub use run_status::{EndedTrial, EngineVersion, RunStatus, StatusCounts};
 pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
+pub use side_by_side::side_by_side;
 pub use syncs::{DurableCommits, Syncs};
 pub use trial_result::{
     AnswerCounts, Closing, DatabaseCopy, Failure, FailureKind, LeftOut, Phase, ProfileFacts, SCHEMA, Settling,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::files;
 use crate::folder::{ReadError, ResultsFolder};
-use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey};
+use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey, side_by_side};
 
 /// Parts that belong together, before anything is written.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ struct PartSource {
     machine: Option<Machine>,
     /// The trials that have ended.
     ended: HashMap<u32, TrialKey>,
+    /// The versions that engines, as the user named them, had in these.
+    versions: BTreeMap<String, String>,
 }
 
 /// More changes than this are not read.
@@ -78,6 +80,7 @@ impl Merge {
                 return refused(format!("{one} and {other} are both part {}; name one of them", pair[0].facts.part));
             }
         }
+        refuse_other_engines(&parts)?;
         refuse_other_contents(out, &parts)?;
         let plan = merged_plan(&parts);
         Ok(Merge { out: out.clone(), parts, plan })
@@ -86,38 +89,42 @@ impl Merge {
     /// Copies what is not there yet. It may be killed at any moment, and done again.
     ///
     /// # Errors
-    /// If a file cannot be read or written.
+    /// If a file cannot be read or written, or the folder has got other contents since.
     pub fn write(&self) -> Result<(), MergeError> {
+        refuse_other_contents(&self.out, &self.parts)?;
         // First: it tells a later call that the folder is of merged results.
         write(&self.out.plan_file(), |path| files::write_json(path, &self.plan))?;
         self.remove_others()?;
-        let mut results = Vec::new();
-        for (source, merged) in self.parts.iter().zip(&self.plan.merged) {
-            for trial in merged.trials.iter().filter_map(|number| source.ended.get(number)) {
-                let (from, to) = (source.folder.trial_folder(trial), self.out.trial_folder(trial));
-                let there = files::read(&to.join(RESULT)).ok().flatten();
-                if there.is_none() || there != files::read(&from.join(RESULT)).ok().flatten() {
-                    write(&to, |to| copy_all_but_result(&from, to))?;
-                    results.push((from.join(RESULT), to.join(RESULT)));
-                }
+        let folders: Vec<(PathBuf, PathBuf)> = self
+            .trials()
+            .map(|(source, trial)| (source.folder.trial_folder(trial), self.out.trial_folder(trial)))
+            .collect();
+        let copied = side_by_side(&folders, |(from, to)| {
+            let there = files::read(&to.join(RESULT)).ok().flatten();
+            let is_same = there.is_some() && there == files::read(&from.join(RESULT)).ok().flatten();
+            if !is_same {
+                write(to, |to| copy_all_but_result(from, to))?;
             }
-        }
+            Ok::<_, MergeError>((!is_same).then(|| (from.join(RESULT), to.join(RESULT))))
+        })?;
+        let results: Vec<(PathBuf, PathBuf)> = copied.into_iter().flatten().collect();
         // A result says that its trial's other files are there, whatever happens to the machine now.
         write(self.out.root(), sync)?;
-        for (from, to) in &results {
-            write(to, |to| copy_whole(from, to))?;
-        }
+        side_by_side(&results, |(from, to)| write(to, |to| copy_whole(from, to)))?;
         write(self.out.root(), sync)?;
         self.write_surroundings()
     }
 
+    /// The trials whose results stand, each with its part.
+    fn trials(&self) -> impl Iterator<Item = (&PartSource, &TrialKey)> {
+        self.parts.iter().zip(&self.plan.merged).flat_map(|(source, merged)| {
+            merged.trials.iter().filter_map(move |number| Some((source, source.ended.get(number)?)))
+        })
+    }
+
     /// Removes trials that are not of this plan: loads of which another part has those that stand now.
     fn remove_others(&self) -> Result<(), MergeError> {
-        let own = |(source, merged): (&PartSource, &MergedPart)| {
-            let trials = merged.trials.iter().filter_map(|number| source.ended.get(number));
-            trials.map(|trial| self.out.trial_folder(trial)).collect::<Vec<_>>()
-        };
-        let own: HashSet<PathBuf> = self.parts.iter().zip(&self.plan.merged).flat_map(own).collect();
+        let own: HashSet<PathBuf> = self.trials().map(|(_, trial)| self.out.trial_folder(trial)).collect();
         let there = match fs::read_dir(self.out.root().join("trials")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             there => there.map_err(|cause| MergeError::Write { path: self.out.root().join("trials"), cause })?,
@@ -174,12 +181,15 @@ impl PartSource {
             return refused(format!("{shown} is no part of a plan: it was not measured with `kvdyno run --part`"));
         };
         let planned: HashSet<&TrialKey> = plan.trials.iter().collect();
-        let ended: Vec<TrialKey> = folder.ended()?.into_iter().map(|ended| ended.trial).collect();
-        if let Some(other) = ended.iter().find(|trial| !planned.contains(trial)) {
-            return refused(format!("{shown} has a result of trial {}, which is not in its plan", other.number));
+        let ended = folder.ended()?;
+        if let Some(other) = ended.iter().find(|ended| !planned.contains(&ended.trial)) {
+            return refused(format!("{shown} has a result of trial {}, which is not in its plan", other.trial.number));
         }
-        let ended = ended.into_iter().map(|trial| (trial.number, trial)).collect();
-        Ok(PartSource { machine: folder.machine()?, facts, plan, ended, folder })
+        // An engine that failed before it was opened has none.
+        let known = ended.iter().filter(|ended| !ended.engine.version.is_empty());
+        let versions = known.map(|ended| (ended.trial.engine.clone(), ended.engine.version.clone())).collect();
+        let ended = ended.into_iter().map(|ended| (ended.trial.number, ended.trial)).collect();
+        Ok(PartSource { machine: folder.machine()?, facts, plan, ended, versions, folder })
     }
 
     fn shown(&self) -> String {
@@ -227,6 +237,21 @@ impl PartSource {
         }
         Ok(())
     }
+}
+
+/// Refuses parts in which an engine has more than one version.
+fn refuse_other_engines(parts: &[PartSource]) -> Result<(), MergeError> {
+    let mut first: BTreeMap<&str, (&str, &PartSource)> = BTreeMap::new();
+    for source in parts {
+        for (engine, version) in &source.versions {
+            let (before, of) = *first.entry(engine).or_insert((version, source));
+            if before != version {
+                let (this, that) = (of.shown(), source.shown());
+                return refused(format!("{that} has {engine} of version {version}, and {this} of version {before}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a folder that has anything but results of these parts.

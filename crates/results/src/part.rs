@@ -1,6 +1,6 @@
 //! Parts of a plan, as their results folders and merged ones name them.
 
-use kvdyno_model::Part;
+use kvdyno_model::{Part, fnv1a};
 use serde::{Deserialize, Serialize};
 
 use crate::TrialKey;
@@ -46,16 +46,10 @@ pub struct MergedPart {
     pub trials: Vec<u32>,
 }
 
-/// A number that differs where the trials of two plans do, 16 hexadecimal digits: FNV-1a of 64 bits (Fowler, Noll, Vo)
-/// over the names of the trials, as JSON, in order. It guards against mistakes, not against forgery.
+/// A number that differs where the trials of two plans do, 16 hexadecimal digits: the hash of the names of the trials,
+/// as JSON, in order.
 pub fn plan_digest<'a>(trials: impl IntoIterator<Item = &'a TrialKey>) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for trial in trials {
-        // A name is made of words and numbers, which JSON can hold.
-        let text = serde_json::to_vec(trial).unwrap_or_default();
-        for byte in text.into_iter().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-    format!("{hash:016x}")
+    // A name is made of words and numbers, which JSON can hold.
+    let texts = trials.into_iter().map(|trial| serde_json::to_vec(trial).unwrap_or_default());
+    format!("{:016x}", fnv1a(texts.flat_map(|text| text.into_iter().chain([0]))))
 }

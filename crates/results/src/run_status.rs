@@ -6,15 +6,29 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::{ReadError, ResultsFolder};
-use crate::{ClientKind, HostFacts, PartFacts, Phase, SavedPlan, TrialKey, TrialOutcome};
+use crate::{CellKey, HostFacts, PartFacts, SavedPlan, TrialKey, TrialOutcome};
 
 /// A trial that ended.
 #[derive(Clone, Debug, Deserialize)]
 pub struct EndedTrial {
     /// Which.
     pub trial: TrialKey,
+    /// The engine's version.
+    pub engine: EngineVersion,
     /// Its outcome.
     pub outcome: TrialOutcome,
+}
+
+impl EndedTrial {
+    /// The fields of a result that it takes.
+    pub(crate) const FIELDS: [&str; 3] = ["trial", "engine", "outcome"];
+}
+
+/// Of an engine's facts, what a version is told by.
+#[derive(Clone, Debug, Deserialize)]
+pub struct EngineVersion {
+    /// The version that its library reported; empty if it could not be asked.
+    pub version: String,
 }
 
 /// The trials of a results folder by how far they are.
@@ -27,37 +41,11 @@ pub struct RunStatus {
     /// The machines that it was measured on.
     pub hosts: Vec<HostFacts>,
     /// The trials of each cell.
-    pub cells: BTreeMap<CellName, StatusCounts>,
+    pub cells: BTreeMap<CellKey, StatusCounts>,
     /// Trials that have begun and not ended, in order: of a run that was ended early, too.
     pub begun: Vec<TrialKey>,
     /// The results decide how many repeats there will be, so that nobody knows how many trials are left.
     pub is_open: bool,
-}
-
-/// All that the trials of a cell have in common by name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct CellName {
-    /// Which of the experiment's variants; empty if it has none.
-    pub variant: String,
-    /// Loading, or running on the loaded database.
-    pub phase: Phase,
-    /// The workload.
-    pub workload: String,
-    /// Clients that read.
-    pub readers: u32,
-    /// Clients that write.
-    pub writers: u32,
-    /// Threads or processes.
-    pub clients: ClientKind,
-    /// The engine as the user named it.
-    pub engine: String,
-}
-
-impl From<&TrialKey> for CellName {
-    fn from(trial: &TrialKey) -> CellName {
-        let TrialKey { engine, variant, phase, workload, readers, writers, clients, .. } = trial.clone();
-        CellName { engine, variant, phase, workload, readers, writers, clients }
-    }
 }
 
 /// Numbers of trials by how far they are.
@@ -111,9 +99,9 @@ impl RunStatus {
         let mut trials: BTreeMap<u32, TrialKey> = expected.map(|trial| (trial.number, trial.clone())).collect();
         // Older results have no plan.
         trials.extend(ended.values().map(|ended| (ended.trial.number, ended.trial.clone())));
-        let (mut cells, mut begun) = (BTreeMap::<CellName, StatusCounts>::new(), Vec::new());
+        let (mut cells, mut begun) = (BTreeMap::<CellKey, StatusCounts>::new(), Vec::new());
         for trial in trials.into_values() {
-            let counts = cells.entry(CellName::from(&trial)).or_default();
+            let counts = cells.entry(CellKey::from(&trial)).or_default();
             match ended.get(&trial.number).map(|ended| &ended.outcome) {
                 Some(TrialOutcome::Finished) => counts.finished += 1,
                 Some(TrialOutcome::Failed(_)) => counts.failed += 1,

@@ -11,6 +11,7 @@ use kvdyno_engine::Durability;
 use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_environment::storage::{CopyWay, copy_tree};
+use kvdyno_model::fnv1a;
 use kvdyno_results::{Phase, TrialKey, files};
 use kvdyno_worker::shared::LedgerMemory;
 use kvdyno_worker::{KnownContents, Written};
@@ -94,9 +95,7 @@ impl Slot {
         let label = if variant.is_empty() { engine.clone() } else { format!("{variant} {engine}") };
         let name: String = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         // Two labels may give one name; a hash of the label keeps them apart.
-        let tag = label
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+        let tag = fnv1a(label.bytes());
         let suffix = match use_of {
             SlotUse::WorkedOn => String::new(),
             SlotUse::CopiedFrom => "-loaded".to_owned(),

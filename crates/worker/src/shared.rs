@@ -112,6 +112,9 @@ impl SharedCounters {
             if answered.wrapping_sub(wanted) < u32::MAX / 2 {
                 return Some(self.read());
             }
+            if self.is_served.load(Ordering::Acquire) == 0 {
+                return None;
+            }
             let left = until.checked_duration_since(Instant::now())?;
             wait_while(&self.answered, answered, Some(left));
         }
@@ -133,9 +136,8 @@ impl SharedCounters {
                 wait_while(&self.wanted, wanted, None);
                 continue;
             }
-            if let Some(counters) = counters() {
-                self.publish(&counters);
-            }
+            // What the engine does not tell is absent.
+            self.publish(&counters().unwrap_or_default());
             answered = wanted;
             self.answered.store(answered, Ordering::Release);
             wake_all(&self.answered);
@@ -151,6 +153,7 @@ impl SharedCounters {
     pub(crate) fn end(&self) {
         self.is_served.store(0, Ordering::Release);
         self.want();
+        wake_all(&self.answered);
     }
 
     fn publish(&self, counters: &Counters) {

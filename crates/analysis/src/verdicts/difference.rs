@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use kvdyno_results::{ClientKind, Phase, TrialResult};
+use kvdyno_results::{CellKey, ClientKind, Phase, TrialResult};
 
 use super::enough::{Decision, Goal, OpenPair};
 use super::family::compare_family;
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
 use super::verdict::{Aspect, Terms};
-use crate::{Cell, CellKey, cells_of_results};
+use crate::{Cell, cells_of_results};
 
 /// A cell and its counterpart.
 pub type Counterparts<'c, 'r> = (&'c Cell<'r>, &'c Cell<'r>);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kvdyno_results::{Phase, Side, TrialResult, WorkKey};
+use kvdyno_results::{CellKey, Phase, Side, TrialResult, WorkKey};
 
 use super::enough::{Decision, Goal, Question, enough};
 use super::forecast::half_width_of_values;
@@ -10,7 +10,7 @@ use super::level::Looks;
 use super::pairing;
 use super::rivals::{RivalRank, Rivals};
 use super::verdict::{Aspect, Terms};
-use crate::{Cell, CellKey, SameWork, cells_of_results, same_work};
+use crate::{Cell, SameWork, cells_of_results, same_work};
 
 /// The step of a cell.
 pub(super) fn step(key: &CellKey) -> WorkKey {

@@ -79,7 +79,7 @@ impl Maker {
     }
 
     /// Whether the system has not been started again since.
-    pub(super) fn is_of_this_boot(&self) -> bool {
+    pub(crate) fn is_of_this_boot(&self) -> bool {
         // If the kernel does not say, the system counts as the same.
         kernel_word("boot_id").map_or(true, |boot| boot == self.boot)
     }

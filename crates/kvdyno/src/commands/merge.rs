@@ -14,12 +14,10 @@ use crate::output::{print, tell};
 /// Runs the command.
 pub fn run(arguments: &MergeArguments) -> Result<(), Error> {
     let parts: Vec<ResultsFolder> = arguments.parts.iter().map(ResultsFolder::at).collect();
-    let out = ResultsFolder::at(&arguments.out);
     // Refused before the folder is made.
-    Merge::of(&parts, &out)?;
+    let merge = Merge::of(&parts, &ResultsFolder::at(&arguments.out))?;
     let out = new_folder(&arguments.out)?;
     let _lock = FolderLock::acquire(out.root()).map_err(|error| Error::Input(error.to_string()))?;
-    let merge = Merge::of(&parts, &out)?;
     merge.write()?;
     for (part, folder) in merge.unfinished() {
         let word = Quoter::new().quote(&folder.to_string_lossy()).map(String::from).unwrap_or_default();

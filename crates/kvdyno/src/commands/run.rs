@@ -1,5 +1,7 @@
 //! `kvdyno run`: runs an experiment file, or goes on with an interrupted one.
 
+mod parts;
+
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use kvdyno_environment::ownership::RunName;
 use kvdyno_environment::random_bits;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::text::{counted, of_the_rest};
-use kvdyno_model::{FilePath, Part, TimeSpan};
+use kvdyno_model::{FilePath, Part, TimeSpan, WantedParts};
 use kvdyno_plan::{AffordableRepeats, Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
 use kvdyno_report::{Format, Tables};
 use kvdyno_results::folder::ResultsFolder;
@@ -42,15 +44,19 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
         let dir = std::path::absolute(dir).map_err(Error::io(format!("cannot find {}", dir.display())))?;
         experiment.lab.dir = Some(FilePath(dir));
     }
-    if !arguments.fit {
-        give_up(&mut experiment, &arguments.erase)?;
-        return start(experiment, Some((path, text)), arguments.part, &arguments.output, &arguments.watch);
+    let mut file = Some((path, text));
+    if arguments.fit {
+        file = make_whole(&mut experiment, file)?;
+        // No file is passed on: the changes have no position in it.
+        let file = file.take();
+        experiment = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, file))?;
     }
-    let text = make_whole(&mut experiment, Some((path.clone(), text)))?.map(|(_, text)| text).unwrap_or_default();
-    let mut fitted = fitted(&experiment, arguments.budget).map_err(|error| in_file(error, Some((path, text))))?;
-    give_up(&mut fitted, &arguments.erase)?;
-    // No file is passed: the changes have no position in it.
-    start(fitted, None, arguments.part, &arguments.output, &arguments.watch)
+    give_up(&mut experiment, &arguments.erase)?;
+    match arguments.part {
+        Some(WantedParts::Free(of)) if !arguments.output.dry_run => parts::run_free(&experiment, file, of, &arguments),
+        Some(WantedParts::One(part)) => start(experiment, file, Some(part), &arguments.output, &arguments.watch),
+        _ => start(experiment, file, None, &arguments.output, &arguments.watch),
+    }
 }
 
 /// Continues in a systemd scope if the experiment limits memory and this user can do that in such a scope only.

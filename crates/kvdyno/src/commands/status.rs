@@ -9,7 +9,7 @@ use kvdyno_model::text::counted;
 use kvdyno_report::Format;
 use kvdyno_results::folder::ReadError;
 use kvdyno_results::folder::ResultsFolder;
-use kvdyno_results::{CellName, HostFacts, Phase, RunStatus, StatusCounts};
+use kvdyno_results::{CellKey, HostFacts, Phase, RunStatus, StatusCounts, side_by_side};
 use serde_json::{Value, json};
 
 use crate::cli::StatusArguments;
@@ -20,9 +20,8 @@ use crate::progress::what;
 
 /// Runs the command.
 pub fn run(arguments: &StatusArguments) -> Result<(), Error> {
-    let all: Vec<FolderStatus<'_>> =
-        arguments.folders.iter().map(|folder| FolderStatus::read(folder)).collect::<Result<_, _>>()?;
-    let mut cells = BTreeMap::<&CellName, StatusCounts>::new();
+    let all = side_by_side(&arguments.folders, |folder| FolderStatus::read(folder))?;
+    let mut cells = BTreeMap::<&CellKey, StatusCounts>::new();
     for (name, counts) in all.iter().filter_map(|one| one.status.as_ref()).flat_map(|status| &status.cells) {
         *cells.entry(name).or_default() += *counts;
     }
@@ -118,12 +117,12 @@ fn missing_parts(all: &[FolderStatus<'_>]) -> Vec<u32> {
 }
 
 /// The same for programs.
-fn listed(cells: &BTreeMap<&CellName, StatusCounts>) -> Vec<Value> {
+fn listed(cells: &BTreeMap<&CellKey, StatusCounts>) -> Vec<Value> {
     cells.iter().map(|(name, trials)| json!({ "cell": name, "trials": trials })).collect()
 }
 
-fn table(cells: &BTreeMap<&CellName, StatusCounts>) -> String {
-    let title = |name: &CellName| {
+fn table(cells: &BTreeMap<&CellKey, StatusCounts>) -> String {
+    let title = |name: &CellKey| {
         let variant = if name.variant.is_empty() { String::new() } else { format!("{}: ", name.variant) };
         let clients = match (name.phase, name.readers, name.writers) {
             (Phase::Load, ..) => String::new(),

@@ -1,11 +1,11 @@
 //! The cells of a run so far, as a table for a terminal that is drawn anew: rates, marked with their verdict so far,
 //! their intervals as they narrow, p99.
 
+use kvdyno_analysis::Estimate;
 use kvdyno_analysis::verdicts::{Question, RivalRank, ranks_so_far};
-use kvdyno_analysis::{CellKey, Estimate};
 use kvdyno_experiment::LabSection;
 use kvdyno_model::text::{duration, marked, short_rate};
-use kvdyno_results::{ClientKind, Percentile, Phase, Side, TrialKey, TrialResult};
+use kvdyno_results::{CellKey, ClientKind, Percentile, Phase, Side, TrialKey, TrialResult};
 use kvdyno_run::{Live, SoFar};
 
 /// The cells, in the order in which they were begun.

@@ -9,9 +9,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kvdyno_analysis::CellKey;
 use kvdyno_model::text::metrics_label;
-use kvdyno_results::{TrialKey, TrialResult, files};
+use kvdyno_results::{CellKey, TrialKey, TrialResult, files};
 use kvdyno_run::{Live, Progress};
 
 use super::complain;

@@ -5,8 +5,8 @@ use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Counterparts, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
     measured,
 };
-use kvdyno_analysis::{Cell, CellKey, PutOff, Series, Weakness, steadiness};
-use kvdyno_results::{EngineFacts, Phase, Setting};
+use kvdyno_analysis::{Cell, PutOff, Series, Weakness, steadiness};
+use kvdyno_results::{CellKey, EngineFacts, Phase, Setting};
 
 use super::text;
 use crate::machines::Machines;

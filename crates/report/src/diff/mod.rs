@@ -13,9 +13,9 @@ use kvdyno_analysis::verdicts::{
     Comparison, Counterparts, Looks, PairedRatios, Terms, UnpairedFigures, Verdict, VerdictFigure, compare_family,
     compare_unpaired, counterparts, counterparts_of_folders, measured, paired,
 };
-use kvdyno_analysis::{Cell, CellKey, Series, cells_of_results, is_driver};
+use kvdyno_analysis::{Cell, Series, cells_of_results, is_driver};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{Machine, Phase, SavedPlan, TrialResult};
+use kvdyno_results::{CellKey, Machine, Phase, SavedPlan, TrialResult};
 
 use crate::document::{command, command_word};
 use crate::format::Format;

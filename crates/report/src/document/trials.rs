@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_analysis::{CellKey, CellLatency, CellSteadiness, Estimate, Steadiness};
-use kvdyno_results::{OpKind, Percentiles, Phase};
+use kvdyno_analysis::{CellLatency, CellSteadiness, Estimate, Steadiness};
+use kvdyno_results::{CellKey, OpKind, Percentiles, Phase};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

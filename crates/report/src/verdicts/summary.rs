@@ -1,7 +1,7 @@
 //! Verdicts for programs.
 
-use kvdyno_analysis::CellKey;
 use kvdyno_analysis::verdicts::{Comparison, Pairing, Unsure, Verdict, figure_names};
+use kvdyno_results::CellKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 

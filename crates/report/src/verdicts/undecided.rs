@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use kvdyno_analysis::verdicts::{Goal, Question, Verdict, decide};
-use kvdyno_analysis::{Cell, CellKey, cells_of_results, same_work};
+use kvdyno_analysis::{Cell, cells_of_results, same_work};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::{
-    Audit, AuditFacts, ClientKind, DatabaseCopy, Failure, FailureKind, Interference, Phase, ReadBack, TrialKey,
-    TrialOutcome, TrialResult,
+    Audit, AuditFacts, CellKey, ClientKind, DatabaseCopy, Failure, FailureKind, Interference, Phase, ReadBack,
+    TrialKey, TrialOutcome, TrialResult,
 };
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

@@ -22,9 +22,10 @@ impl ResourceLog {
         ResourceLog { device: WatchedDevice::below(database), before: None, counted: None, points: Vec::new() }
     }
 
-    /// The first point begins.
-    pub(super) fn begin(&mut self, counted: Option<Counters>) {
-        (self.before, self.counted) = (self.counters(), counted);
+    /// The first point begins. The device's counters are read first: the engine's may have to be waited for.
+    pub(super) fn begin(&mut self, counted: impl FnOnce() -> Option<Counters>) {
+        self.before = self.counters();
+        self.counted = counted();
     }
 
     /// Ends a point, with its end and its length in seconds, the resident size and the engine's counters. The device's
@@ -32,10 +33,11 @@ impl ResourceLog {
     pub(super) fn look(
         &mut self,
         (end_s, seconds): (f64, f64),
-        (resident_kib, counted): (Option<u64>, Option<Counters>),
+        (resident_kib, counted): (Option<u64>, impl FnOnce() -> Option<Counters>),
         is_alone: bool,
     ) {
         let now = self.counters();
+        let counted = counted();
         let counts = |part: fn(&Counters) -> Option<u64>| {
             Some(part(counted.as_ref()?)?.saturating_sub(part(self.counted.as_ref()?)?))
         };

@@ -447,7 +447,7 @@ impl<'a> Watching<'a> {
             // The first interval begins with the measured part, which began between two looks.
             self.first_look = snapshot.clone();
             self.last_row = (snapshot, now);
-            self.resources.begin(control.engine_counters.request(ANSWER));
+            self.resources.begin(|| control.engine_counters.request(ANSWER));
             if self.standing.is_none() {
                 self.lab_cpu.begin();
             }
@@ -472,7 +472,7 @@ impl<'a> Watching<'a> {
             }
             self.series.extend(rows);
             let is_alone = self.standing.is_none() && self.beside.is_empty();
-            let seen = (self.processes.resident_kib(), control.engine_counters.request(ANSWER));
+            let seen = (self.processes.resident_kib(), || control.engine_counters.request(ANSWER));
             self.resources.look((end_s, seconds), seen, is_alone);
             let all = snapshot.rows_since(&self.first_look, end_s, end_s, control.ticks_per_ns());
             self.so_far = Some(SoFar::of(&all));

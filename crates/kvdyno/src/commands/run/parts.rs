@@ -1,0 +1,68 @@
+//! `kvdyno run --part auto/PARTS`: the parts of a plan that nobody else has begun, one after the other.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kvdyno_environment::claim::claim;
+use kvdyno_environment::ownership::RunName;
+use kvdyno_experiment::Experiment;
+use kvdyno_model::Part;
+use kvdyno_results::RunStatus;
+use kvdyno_results::folder::{ReadError, ResultsFolder};
+
+use super::{measure, resume};
+use crate::cli::RunArguments;
+use crate::error::Error;
+use crate::output::{print, tell};
+
+/// Runs them, each in a folder of its own below `--out`. A part that was begun by a process of this machine that has
+/// died is gone on with.
+pub fn run_free(
+    experiment: &Experiment,
+    file: Option<(PathBuf, String)>,
+    of: u32,
+    arguments: &RunArguments,
+) -> Result<(), Error> {
+    let Some(out) = &arguments.output.out else {
+        let words = format!("--part auto/{of} requires --out: the folder of all parts, which all machines share");
+        return Err(Error::Input(words));
+    };
+    fs::create_dir_all(out).map_err(Error::io(format!("cannot make {}", out.display())))?;
+    let run = RunName::new().map_err(Error::io("cannot draw a name for the run"))?;
+    let (mut failed, mut ended) = (0, 0);
+    for part in Part::all(of) {
+        let name = format!("part-{}", part.number());
+        let folder = out.join(&name);
+        let shown = folder.display();
+        if is_complete(&folder)? {
+            continue;
+        }
+        let claimed = claim(out, &name, &run).map_err(Error::io(format!("cannot claim {shown}")))?;
+        if let Some((claimant, path)) = claimed {
+            tell(format_args!(
+                "part {part} is claimed by process {} of {}; if that has ended, remove {} and run this again",
+                claimant.maker.pid,
+                claimant.host,
+                path.display()
+            ));
+            continue;
+        }
+        let ended_run = match ResultsFolder::at(&folder).experiment_file().is_file() {
+            true => resume(&folder, None, &arguments.erase, &arguments.watch)?,
+            false => measure(experiment.clone(), file.clone(), Some(part), (Some(&folder), false), &arguments.watch)?,
+        };
+        let Some(summary) = ended_run.map(|ended| ended.summary) else { continue };
+        (failed, ended) = (failed + summary.failed, ended + summary.ended);
+        print(&format!("part {part}: {shown}\n"))?;
+    }
+    tell(format_args!("to merge the parts: kvdyno merge {0}/part-*/ --out {0}/all", out.display()));
+    if failed > 0 { Err(Error::Trials { failed, ended }) } else { Ok(()) }
+}
+
+/// Whether nothing is left to do in a part's folder.
+fn is_complete(folder: &Path) -> Result<bool, Error> {
+    match RunStatus::read(&ResultsFolder::at(folder)) {
+        Err(ReadError::NotResults(_)) => Ok(false),
+        status => Ok(status?.is_complete()),
+    }
+}

@@ -1,0 +1,46 @@
+//! Work on many files, some on each processor.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Threads at the most: with more, the storage is what they wait for.
+const MOST_THREADS: usize = 8;
+
+/// What `work` makes of each item, in their order. Each processor has some of them, in a row.
+///
+/// # Errors
+/// That of the first item that has one.
+pub fn side_by_side<'a, T: Sync, R: Send, E: Send>(
+    items: &'a [T],
+    work: impl Fn(&'a T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let work = &work;
+    thread::scope(|scope| {
+        let shares = items.chunks(items.len().div_ceil(threads).max(1));
+        let begun: Vec<_> =
+            shares.map(|share| scope.spawn(move || share.iter().map(work).collect::<Result<Vec<R>, E>>())).collect();
+        let mut all = Vec::with_capacity(items.len());
+        for thread in begun {
+            all.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(all)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_keep_their_order_and_the_first_error_counts() {
+        let double = |number: &u32| if *number < 1000 { Ok(2 * number) } else { Err(*number) };
+        for length in [0, 1, 2, 7, 100, 1000] {
+            let numbers: Vec<u32> = (0..length).collect();
+            assert_eq!(side_by_side(&numbers, double), Ok(numbers.iter().map(|number| 2 * number).collect()));
+        }
+        let numbers: Vec<u32> = (0..2000).collect();
+        assert_eq!(side_by_side(&numbers, double), Err(1000));
+    }
+}

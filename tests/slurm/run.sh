@@ -1,0 +1,182 @@
+#!/bin/bash
+# make test-slurm: a real Slurm of two nodes on this machine runs an experiment in eight parts, as `kvdyno submit slurm`
+# says, while tasks are requeued and killed and the controller is restarted. What is merged must have every trial of one
+# run of the whole, with its seed, once. It takes root, and Debian's slurm-wlm and munge.
+#
+# tests/slurm/run.sh KVDYNO ENGINES FOLDER [STRIKES]
+set -euo pipefail
+
+kvdyno=$1 engines=$2 folder=$3 strikes=${4:-20}
+parts=8
+rm -rf "$folder"
+mkdir -p "$folder"/{state,spool,log,run}
+folder=$(cd "$folder" && pwd)
+export KVDYNO_ENGINES=$engines SLURM_CONF=$folder/slurm.conf KVDYNO=$kvdyno
+started=()
+
+end() {
+    for pid in "${started[@]}"; do
+        kill "$pid" 2>/dev/null || true
+    done
+    wait 2>/dev/null || true
+}
+trap end EXIT
+
+fail() {
+    echo "test-slurm: $*" >&2
+    tail -n 20 "$folder"/log/*.log >&2
+    exit 1
+}
+
+# NAME COMMAND…: a daemon in the foreground, as a child of this script; its process is in $daemon.
+start() {
+    local name=$1
+    shift
+    "$@" >>"$folder/log/$name.log" 2>&1 &
+    daemon=$!
+    started+=("$daemon")
+}
+
+# WHAT COMMAND…: waits until the command succeeds.
+until_true() {
+    local what=$1
+    shift
+    for _ in $(seq 600); do
+        if "$@" >/dev/null 2>&1; then return; fi
+        sleep 0.2
+    done
+    fail "$what does not come"
+}
+
+# ---- two nodes
+
+cat >"$SLURM_CONF" <<CONF
+ClusterName=kvdyno
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$folder/run/munge.socket
+SlurmctldPort=17100
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/linear
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool/%n
+SlurmctldPidFile=$folder/run/slurmctld.pid
+SlurmdPidFile=$folder/run/%n.pid
+ReturnToService=2
+KillWait=2
+MailProg=/bin/true
+NodeName=node[1-2] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=[17101-17102] CPUs=1 RealMemory=1000
+PartitionName=main Nodes=ALL Default=YES State=UP MaxTime=INFINITE
+CONF
+
+dd if=/dev/urandom of="$folder/run/munge.key" bs=1024 count=1 status=none
+chmod 400 "$folder/run/munge.key"
+start munged munged --foreground --force --key-file="$folder/run/munge.key" --socket="$folder/run/munge.socket" \
+    --pid-file="$folder/run/munged.pid" --seed-file="$folder/run/munged.seed" --log-file="$folder/log/munge.log"
+until_true "munge" munge -s x --socket="$folder/run/munge.socket"
+
+controller() {
+    start slurmctld slurmctld -D -i
+    controller=$daemon
+}
+controller
+for node in node1 node2; do
+    mkdir -p "$folder/spool/$node"
+    start "$node" slurmd -D -N "$node"
+done
+idle() {
+    [ "$(sinfo -h -N -o %t | sort -u)" = idle ]
+}
+until_true "a node" idle
+
+# ---- the experiment, whole and in parts
+
+cat >"$folder/experiment.toml" <<EXPERIMENT
+engines = ["lmdb", "leveldb"]
+[data]
+records = 20000
+[lab]
+repeat = 2
+[[run]]
+workload = "readrandom"
+readers = [1, 2, 3, 4]
+duration = "500ms"
+warmup = "50ms"
+[[run]]
+workload = "readseq"
+readers = [1, 2]
+duration = "500ms"
+warmup = "50ms"
+[[run]]
+workload = "readreverse"
+readers = [1, 2]
+duration = "500ms"
+warmup = "50ms"
+EXPERIMENT
+cd "$folder"
+"$kvdyno" run experiment.toml --out whole --quiet >/dev/null
+"$kvdyno" submit slurm experiment.toml --parts "$parts" --out results >submit.sh
+bash submit.sh --partition=main
+
+# ---- strikes, while it runs
+
+struck=0
+while sleep 2 && [ "$struck" -lt "$strikes" ] && [ -n "$(squeue -h -n kvdyno 2>/dev/null || echo unknown)" ]; do
+    running=$(squeue -h -r -n kvdyno -t RUNNING -o %i 2>/dev/null | shuf -n 1 || true)
+    [ -n "$running" ] || continue
+    strike=$((RANDOM % 3))
+    case $strike in
+    0) scontrol requeue "$running" || continue ;;
+    1) # Its processes die, which Slurm counts as the end of the task.
+        scancel --signal=KILL "$running" || continue
+        sleep 1
+        scontrol requeue "$running" || continue
+        ;;
+    2)
+        kill -9 "$controller"
+        wait "$controller" 2>/dev/null || true
+        controller
+        until_true "the controller" scontrol ping
+        ;;
+    esac
+    struck=$((struck + 1))
+    echo "strike $struck: $strike $running; $(squeue -h -r -o '%i|%T' | paste -sd ' ')"
+done
+ended() {
+    [ -z "$(squeue -h -n kvdyno)" ]
+}
+for _ in $(seq 600); do
+    if ended; then break; fi
+    sleep 1
+done
+ended || fail "parts do not end"
+merged() {
+    [ -z "$(squeue -h)" ]
+}
+until_true "the merge" merged
+"$kvdyno" status results/part-*/ results/all | tail -n 40
+
+# ---- nothing lost, nothing twice
+
+# What was ordered: each trial with its seed.
+trials() {
+    python3 - "$1" <<'LIST'
+import glob, json, sys
+for file in sorted(glob.glob(sys.argv[1] + "/trials/*/result.json")):
+    with open(file) as text:
+        result = json.load(text)
+    if result["trial"]["repeat"] <= 2:
+        print(json.dumps([result["trial"], result["workload"]["seed"], result["outcome"]], sort_keys=True))
+LIST
+}
+# A part whose last task was killed for good is gone on with, as its user would.
+for part in results/part-*/; do
+    "$kvdyno" run --resume "$part" --quiet >/dev/null
+done
+measured=(results/part-*/)
+"$kvdyno" merge "${measured[@]}" --out results/all
+diff <(trials whole) <(trials results/all) || fail "merged results have other trials than the whole"
+"$kvdyno" report results/all >/dev/null
+echo "test-slurm: $parts parts on two nodes, $struck strikes: every trial once, with its seed"
