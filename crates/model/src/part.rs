@@ -58,7 +58,7 @@ fn at_most(parts: u32) -> Result<u32, String> {
     if parts > Part::MOST { Err(format!("a plan has at most {} parts", Part::MOST)) } else { Ok(parts) }
 }
 
-/// What a run does of a plan in parts.
+/// The parts of a plan that a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedParts {
     /// One part: `3/8`.

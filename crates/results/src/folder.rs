@@ -24,14 +24,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_experiment::{Experiment, FileError};
-use serde::Deserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::files::{self, ReadFailure};
 use crate::latency_log::{self, LatencyLog};
 use crate::{
-    EndedTrial, LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey, TrialResult,
-    side_by_side,
+    EndedTrial, EngineRelease, LeftOut, Machine, Phase, ResourcePoint, SCHEMA, SavedPlan, SeriesPoint, TrialKey,
+    TrialOutcome, TrialResult, side_by_side,
 };
 
 /// A results folder.
@@ -252,7 +252,12 @@ impl ResultsFolder {
             if !text.trim_ascii_end().ends_with(b"\n}") {
                 parse::<IgnoredAny>(path, text)?;
             }
-            first_fields(path, text, &EndedTrial::FIELDS)
+            let (trial, engine, outcome) = beginning(path, text)?;
+            Ok(EndedTrial {
+                trial: trial.ok_or_else(|| missing(path, "trial"))?,
+                engine: engine.ok_or_else(|| missing(path, "engine"))?,
+                outcome: outcome.ok_or_else(|| missing(path, "outcome"))?,
+            })
         };
         self.read_results(ended, |ended: &EndedTrial| ended.trial.number)
     }
@@ -324,34 +329,63 @@ impl ResultsFolder {
 }
 
 fn read_result<T>(path: &Path, parse: &impl Fn(&Path, &[u8]) -> Result<T, ReadError>) -> Result<Option<T>, ReadError> {
-    #[derive(serde::Deserialize)]
-    struct Schema {
-        schema: u32,
-    }
     let Some(text) = read(path)? else { return Ok(None) };
-    match first_fields(path, &text, &["schema"])? {
-        Schema { schema } if schema > SCHEMA => Err(ReadError::Newer { path: path.to_owned(), schema }),
-        _ => parse(path, &text).map(Some),
+    match beginning::<Option<Schema>>(path, &text)? {
+        None => Err(missing(path, "schema")),
+        Some(Schema(schema)) if schema > SCHEMA => Err(ReadError::Newer { path: path.to_owned(), schema }),
+        Some(_) => parse(path, &text).map(Some),
     }
 }
 
-/// Some fields of a file's object. What follows the last of them is not read.
-fn first_fields<T: DeserializeOwned>(path: &Path, text: &[u8], names: &'static [&'static str]) -> Result<T, ReadError> {
-    let damaged = |error: serde_json::Error| ReadError::Damaged { path: path.to_owned(), cause: error.to_string() };
-    let mut fields = serde_json::Map::new();
-    let ended = serde_json::Deserializer::from_slice(text).deserialize_map(FirstFields { names, found: &mut fields });
-    // Where all were found, the end was not reached.
-    ended.or_else(|error| if fields.len() == names.len() { Ok(()) } else { Err(error) }).map_err(damaged)?;
-    serde_json::from_value(fields.into()).map_err(damaged)
+/// The schema of a result.
+struct Schema(u32);
+
+/// The first fields of a file's object, of which the rest is not read.
+trait Beginning<'de>: Default {
+    /// Takes the value of a field, or leaves it. Gives back whether there is all of it.
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
 }
 
-/// Finds fields of an object, and stops at the last of them.
-struct FirstFields<'a> {
-    names: &'static [&'static str],
-    found: &'a mut serde_json::Map<String, serde_json::Value>,
+impl<'de> Beginning<'de> for Option<Schema> {
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        match name {
+            "schema" => *self = Some(Schema(map.next_value()?)),
+            _ => drop(map.next_value::<IgnoredAny>()?),
+        }
+        Ok(self.is_some())
+    }
 }
 
-impl<'de> Visitor<'de> for FirstFields<'_> {
+impl<'de> Beginning<'de> for (Option<TrialKey>, Option<EngineRelease>, Option<TrialOutcome>) {
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        match name {
+            "trial" => self.0 = map.next_value()?,
+            "engine" => self.1 = map.next_value()?,
+            "outcome" => self.2 = map.next_value()?,
+            _ => drop(map.next_value::<IgnoredAny>()?),
+        }
+        Ok(matches!(self, (Some(_), Some(_), Some(_))))
+    }
+}
+
+/// Reads the beginning of an object, or all of it where a field is not there.
+fn beginning<'de, T: Beginning<'de>>(path: &Path, text: &'de [u8]) -> Result<T, ReadError> {
+    let (mut fields, mut is_all) = (T::default(), false);
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let ended = reader.deserialize_map(BeginningReader { fields: &mut fields, is_all: &mut is_all });
+    match ended {
+        // Where it is all there, the reader misses the end of the object.
+        Err(error) if !is_all => Err(ReadError::Damaged { path: path.to_owned(), cause: error.to_string() }),
+        _ => Ok(fields),
+    }
+}
+
+struct BeginningReader<'a, T> {
+    fields: &'a mut T,
+    is_all: &'a mut bool,
+}
+
+impl<'de, T: Beginning<'de>> Visitor<'de> for BeginningReader<'_, T> {
     type Value = ();
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -359,18 +393,22 @@ impl<'de> Visitor<'de> for FirstFields<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            if self.names.contains(&&*name) {
-                self.found.insert(name.into_owned(), map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-            if self.found.len() == self.names.len() {
+        while let Some(FieldName(name)) = map.next_key()? {
+            if self.fields.take(&name, &mut map)? {
+                *self.is_all = true;
                 break;
             }
         }
         Ok(())
     }
+}
+
+/// The name of a field, which is not copied.
+#[derive(Deserialize)]
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
+
+fn missing(path: &Path, field: &str) -> ReadError {
+    ReadError::Damaged { path: path.to_owned(), cause: format!("missing field `{field}`") }
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {

@@ -58,7 +58,7 @@ pub use rate_search::{RateProbe, RateSearch};
 pub use requested_work::RequestedWork;
 pub use resources::ResourcePoint;
 pub use roles::{RoleFacts, RoleOperations};
-pub use run_status::{EndedTrial, EngineVersion, RunStatus, StatusCounts};
+pub use run_status::{EndedTrial, EngineRelease, RunStatus, StatusCounts};
 pub use saved_plan::{Enough, Repeated, SavedPlan, Skipped, Spent};
 pub use series::{Latency, SeriesPoint};
 pub use side_by_side::side_by_side;

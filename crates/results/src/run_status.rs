@@ -9,24 +9,19 @@ use crate::folder::{ReadError, ResultsFolder};
 use crate::{CellKey, HostFacts, PartFacts, SavedPlan, TrialKey, TrialOutcome};
 
 /// A trial that ended.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct EndedTrial {
     /// Which.
     pub trial: TrialKey,
     /// The engine's version.
-    pub engine: EngineVersion,
+    pub engine: EngineRelease,
     /// Its outcome.
     pub outcome: TrialOutcome,
 }
 
-impl EndedTrial {
-    /// The fields of a result that it takes.
-    pub(crate) const FIELDS: [&str; 3] = ["trial", "engine", "outcome"];
-}
-
 /// Of an engine's facts, what a version is told by.
 #[derive(Clone, Debug, Deserialize)]
-pub struct EngineVersion {
+pub struct EngineRelease {
     /// The version that its library reported; empty if it could not be asked.
     pub version: String,
 }

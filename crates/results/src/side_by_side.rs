@@ -7,7 +7,7 @@ use std::thread;
 /// Threads at the most: with more, the storage is what they wait for.
 const MOST_THREADS: usize = 8;
 
-/// What `work` makes of each item, in their order. Each processor has some of them, in a row.
+/// The answer of `work` to each item, in their order. Each processor has some of them, in a row.
 ///
 /// # Errors
 /// That of the first item that has one.

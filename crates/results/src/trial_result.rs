@@ -20,6 +20,8 @@ pub struct TrialResult {
     pub schema: u32,
     /// Which trial of the experiment this was.
     pub trial: TrialKey,
+    /// Its outcome.
+    pub outcome: TrialOutcome,
     /// The engine and how it was set up.
     pub engine: EngineFacts,
     /// The experiment as far as it concerns the trial: every key, defaults included, by section; null without a value.
@@ -27,8 +29,6 @@ pub struct TrialResult {
     pub experiment: serde_json::Value,
     /// The work that was requested.
     pub workload: WorkloadFacts,
-    /// Its outcome.
-    pub outcome: TrialOutcome,
     /// When the worker was started.
     pub started: Timestamp,
     /// The design of its measurement; absent for loads.
