@@ -32,7 +32,8 @@ version=$version+$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d).$commit
 
 crates=${CARGO_HOME:-$HOME/.cargo}
 RUSTFLAGS="--remap-path-prefix=$source=. --remap-path-prefix=$crates=cargo" \
-    CFLAGS="-O2 -g -ffile-prefix-map=$source=." CARGO_TARGET_DIR="$source/target" make -s -C "$source" build
+    CFLAGS="-O2 -g -ffile-prefix-map=$source=. -ffile-prefix-map=$crates=cargo" \
+    CARGO_TARGET_DIR="$source/target" make -s -C "$source" build
 
 # ---- lay out
 
@@ -56,7 +57,7 @@ find "$stage" "$debug" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 # TARBALL FOLDER: what is in the folder, below a folder that has the tarball's name.
 pack() {
     tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$2" \
-        --transform "s,^\.,$1," -cf - . | xz -T1 >"$out/$1.tar.xz"
+        --transform "s,^\.,$1,SH" -I 'xz -T1' -cf "$out/$1.tar.xz" .
 }
 
 machine=$(uname -m)
@@ -70,10 +71,13 @@ if command -v dpkg-shlibdeps >/dev/null 2>&1; then
     # It looks for a package's sources in the folder that it is in.
     mkdir -p "$out/shlibdeps/debian"
     printf 'Source: kvdyno\n\nPackage: kvdyno\nArchitecture: any\n' >"$out/shlibdeps/debian/control"
-    depends=$(cd "$out/shlibdeps" && dpkg-shlibdeps -O "$stage/usr/bin/kvdyno" "$stage"/usr/lib/kvdyno/engines/*.so |
-        sed -n 's/^shlibs:Depends=//p')
-    # The engines' libraries that the distribution has, as the recipes say; the adapters load them at run time.
-    recommends=$(sed -n '/client = "apt"/,/^$/s/^package = "\(.*\)"/\1/p' "$source"/engines/*/recipe.toml | sort -u |
+    (cd "$out/shlibdeps" &&
+        dpkg-shlibdeps -O "$stage/usr/bin/kvdyno" "$stage"/usr/lib/kvdyno/engines/*.so >"$out/shlibdeps/depends")
+    depends=$(sed -n 's/^shlibs:Depends=//p' "$out/shlibdeps/depends")
+    # The engines' libraries that the distribution has, as the recipes say; the adapters load them at run time. GT.M is
+    # a whole database server.
+    recommends=$(sed -n '/client = "apt"/,/^$/s/^package = "\(.*\)"/\1/p' "$source"/engines/*/recipe.toml |
+        grep -v gtm | sort -u |
         paste -sd , | sed 's/,/, /g')
     mkdir -m 755 "$stage/DEBIAN"
     cat >"$stage/DEBIAN/control" <<CONTROL
@@ -81,7 +85,7 @@ Package: kvdyno
 Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: kvdyno contributors
-Installed-Size: $(du -sk "$stage/usr" | cut -f 1)
+Installed-Size: $(find "$stage/usr" -type f -printf '%s\n' | awk '{ kib += int(($1 + 1023) / 1024) } END { print kib }')
 Depends: $depends
 Recommends: $recommends
 Suggests: gcc, make, cargo, golang-go, maven, npm, python3-pip
@@ -94,7 +98,7 @@ Description: dynamometer for key-value storage engines
  distribution does not have, with their package clients.
 CONTROL
     deb=$out/kvdyno_${version}_$(dpkg --print-architecture).deb
-    dpkg-deb --root-owner-group -Zxz --build "$stage" "$deb" >/dev/null
+    dpkg-deb --root-owner-group --threads-max=1 -Zxz --build "$stage" "$deb" >/dev/null
     rm -r "$stage/DEBIAN" "$out/shlibdeps"
 else
     say "no Debian package: there is no dpkg-shlibdeps (Debian's package dpkg-dev)"

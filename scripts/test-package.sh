@@ -14,7 +14,10 @@ system=$folder/system
 
 clean_up() {
     for mounted in proc dev; do
-        ! mountpoint -q "$system/$mounted" || umount -R "$system/$mounted"
+        if mountpoint -q "$system/$mounted"; then
+            mount --make-rslave "$system/$mounted"
+            umount -R "$system/$mounted"
+        fi
     done
     rm -rf --one-file-system "$folder"
 }
@@ -27,13 +30,15 @@ fail() {
 }
 
 inside() {
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    env -i ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         chroot "$system" "$@"
 }
 
 # All files but what apt and dpkg keep of their own work.
 files() {
-    inside find / -xdev \( -path /proc -o -path /dev -o -path /tmp -o -path /var/lib/apt -o -path /var/lib/dpkg \
+    inside find / -xdev \( -path /proc -o -path /dev -o -path /run -o -path /tmp -o -path /var/lib/apt \
+        -o -path /var/lib/dpkg \
         -o -path /var/cache -o -path /var/log -o -path /etc/ld.so.cache \) -prune -o -print | sort
 }
 

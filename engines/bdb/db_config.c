@@ -42,6 +42,8 @@ static const taken_word taken[] = {
     {"db_dsync_log", "option log_dsync"},
     {"DB_DIRECT_DB", "option direct_io"},
     {"DB_DSYNC_DB", "the lab's durability"},
+    {"DB_LOG_DIRECT", "the lab's durability"}, /* the log would leave the OS cache */
+    {"db_direct_log", "the lab's durability"},
     {"DB_NOPANIC", OF_THE_ADAPTER},
     {"DB_MULTIVERSION", "option snapshot"},
     {"DB_TXN_SNAPSHOT", "option snapshot"},

@@ -29,6 +29,7 @@ static const taken_word taken[] = {
     {"compression_manager", "the lab's compression"},
     {"compression_size_percent", "the lab's compression"},
     {"enable_index_compression", "the lab's compression"},
+    {"max_compressed_bytes_per_kb", "the lab's compression"}, /* 0: nothing is compressed */
     {"wal_recovery_mode", "the lab's durability"},
     {"best_efforts_recovery", "the lab's durability"},
     {"wal_dir", "the lab's folder"},

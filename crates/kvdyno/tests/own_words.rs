@@ -68,7 +68,7 @@ fn berkeley_db_takes_lines_of_its_file() {
 #[test]
 fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
     let hidden = format!("bdb.db_config=#{}set_cachesize 1 0 1", "x".repeat(254));
-    let cases: [(&str, &str, &[&str]); 29] = [
+    let cases: [(&str, &str, &[&str]); 31] = [
         ("rocksdb", "rocksdb.options=no_such_option=1", &["options: ", "no_such_option"]),
         ("rocksdb", "rocksdb.options=max_open_files=x", &["options: "]),
         ("rocksdb", "rocksdb.options=min_blob_size=0;write_buffer_size=1", &["character 17", "the lab's write_buffer"]),
@@ -91,6 +91,8 @@ fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
         ("bdb", "bdb.db_config=no_such_word 1", &["db_config", "no_such_word"]),
         ("bdb", &hidden, &["the line at character 1 has 274 bytes"]),
         ("bdb", "bdb.db_config=set_flags DB_NOPANIC", &["the adapter"]),
+        ("bdb", "bdb.db_config=log_set_config DB_LOG_DIRECT on", &["the lab's durability"]),
+        ("rocksdb", "rocksdb.options=compression_opts={max_compressed_bytes_per_kb=1}", &["the lab's compression"]),
         (
             "rocksdb",
             "rocksdb.options=compaction_options_universal={compression_size_percent=0}",
