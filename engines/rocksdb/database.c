@@ -35,6 +35,8 @@ kvdyno_status engine_configure(kvdyno_database *database, const kvdyno_config *c
     rdb_set_memtable(api, to, config);
     rdb_set_tables(database, config);
     set_compression(database, config->compression);
+    if (api->options_set_blob_cache) /* values in blob files are in the lab's cache, too */
+        api->options_set_blob_cache(to, database->cache);
     return rdb_set_own_options(database, config, error);
 }
 

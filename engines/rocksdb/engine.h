@@ -106,6 +106,7 @@ typedef struct rocksdb_table_options_t rocksdb_table_options_t; /* block-based *
     X(void, readoptions_set_iterate_upper_bound, (lsm_readoptions *, const char *, size_t))                            \
     X(void, get_options_from_string, (const lsm_options *, const char *, lsm_options *, char **))                      \
     X(void, options_set_blob_compression_type, (lsm_options *, int))                                                   \
+    X(void, options_set_blob_cache, (lsm_options *, lsm_cache *))                                                      \
     X(void, writebatch_delete_range, (lsm_batch *, const char *, size_t, const char *, size_t))
 /* clang-format on */
 

@@ -98,6 +98,11 @@ static bool refuses_text(const wt_library *library, const own_words *words, cons
     WT_CONFIG_PARSER *parser = NULL;
     WT_CONFIG_ITEM key, value;
     bool refused = false;
+    size_t blank = strspn(words->text, "," SPACES);
+    if (is_one_of(words->text[blank], BRACKETS)) { /* WiredTiger reads on as if a name stood before */
+        say(error, "%s: the bracket at character %zu has no name before it", words->option, blank + 1);
+        return true;
+    }
     int code = library->wiredtiger_config_parser_open(NULL, words->text, strlen(words->text), &parser);
     while (code == 0 && !refused && (code = parser->next(parser, &key, &value)) == 0) {
         own_word word = {.name = key.str, .length = key.len};

@@ -3,7 +3,7 @@
 //! The claims of one work are the files `WORK.claim-1`, `WORK.claim-2`, … in the folder; the last one counts. Each is a
 //! link to a file that was whole before, and of several processes that link one name one succeeds, on NFS too. A next
 //! claim is made only where the last one's process was of this machine and has died: whether a process of another
-//! machine lives cannot be seen from here.
+//! machine, or of another container, lives cannot be seen from here.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -23,8 +23,23 @@ const MOST_BYTES: u64 = 4096;
 pub struct Claimant {
     /// The name of its machine; empty if the kernel does not tell.
     pub host: String,
+    /// The processes among which its number is given (`/proc/self/ns/pid`): each container has its own.
+    pid_namespace: PathBuf,
     /// The process.
     pub maker: Maker,
+}
+
+impl Claimant {
+    fn this_process(run: &RunName) -> io::Result<Claimant> {
+        let host = host().map(|host| host.name).unwrap_or_default();
+        let maker = Maker::this_process(run.clone())?;
+        Ok(Claimant { host, pid_namespace: fs::read_link("/proc/self/ns/pid")?, maker })
+    }
+
+    /// Whether it has certainly died.
+    fn is_dead_for(&self, other: &Claimant) -> bool {
+        self.pid_namespace == other.pid_namespace && self.maker.is_of_this_boot() && !self.maker.is_alive()
+    }
 }
 
 /// Claims work, and gives back who has it already, with the file of the claim; `None` if it is this process's now.
@@ -32,11 +47,10 @@ pub struct Claimant {
 /// # Errors
 /// If the folder cannot be written, or a claim in it is none.
 pub fn claim(folder: &Path, work: &str, run: &RunName) -> io::Result<Option<(Claimant, PathBuf)>> {
-    let maker = Maker::this_process(run.clone())?;
-    let own = Claimant { host: host().map(|host| host.name).unwrap_or_default(), maker };
+    let own = Claimant::this_process(run)?;
     // With a name of its own: threads of a process may claim, too.
     let draft = folder.join(format!(".{work}-{}", RunName::new()?));
-    let claimed = write_draft(&draft, &own).and_then(|()| link_next(&draft, folder, work));
+    let claimed = write_draft(&draft, &own).and_then(|()| link_next(&own, &draft, folder, work));
     // What stays of it keeps nobody from anything.
     let _ = fs::remove_file(draft);
     claimed
@@ -48,7 +62,7 @@ fn write_draft(draft: &Path, own: &Claimant) -> io::Result<()> {
     file.sync_all()
 }
 
-fn link_next(draft: &Path, folder: &Path, work: &str) -> io::Result<Option<(Claimant, PathBuf)>> {
+fn link_next(own: &Claimant, draft: &Path, folder: &Path, work: &str) -> io::Result<Option<(Claimant, PathBuf)>> {
     for number in 1_u32.. {
         let path = folder.join(format!("{work}.claim-{number}"));
         let linked = fs::hard_link(draft, &path);
@@ -61,7 +75,7 @@ fn link_next(draft: &Path, folder: &Path, work: &str) -> io::Result<Option<(Clai
             _ => Err(error),
         })?;
         let holder = read(&path)?;
-        if !holder.maker.is_of_this_boot() || holder.maker.is_alive() {
+        if !holder.is_dead_for(own) {
             return Ok(Some((holder, path)));
         }
     }
@@ -106,19 +120,24 @@ mod tests {
     fn a_claim_of_the_dead_is_taken_over_and_one_of_another_machine_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunName::new().unwrap();
-        let own = Maker::this_process(run.clone()).unwrap();
+        let own = Claimant { host: "node1".to_owned(), ..Claimant::this_process(&run).unwrap() };
         let edited = |key: &str, value: serde_json::Value| {
-            let mut maker = serde_json::to_value(&own).unwrap();
-            maker[key] = value;
-            serde_json::json!({"host": "node1", "maker": maker}).to_string()
+            let mut claimant = serde_json::to_value(&own).unwrap();
+            *claimant.pointer_mut(key).unwrap() = value;
+            claimant.to_string()
         };
         // Started at another time: another process had the number.
-        fs::write(folder.path().join("x.claim-1"), edited("started", 1.into())).unwrap();
+        fs::write(folder.path().join("x.claim-1"), edited("/maker/started", 1.into())).unwrap();
         assert!(claim(folder.path(), "x", &run).unwrap().is_none());
         assert_eq!(files(folder.path()), ["x.claim-1", "x.claim-2"]);
-        fs::write(folder.path().join("y.claim-1"), edited("boot", "another".into())).unwrap();
-        let (holder, _) = claim(folder.path(), "y", &run).unwrap().unwrap();
-        assert_eq!(holder.host, "node1");
+        for key in ["/maker/boot", "/pid_namespace"] {
+            let dead: serde_json::Value = serde_json::from_str(&edited("/maker/started", 1.into())).unwrap();
+            let mut elsewhere = dead.clone();
+            *elsewhere.pointer_mut(key).unwrap() = "another".into();
+            fs::write(folder.path().join("y.claim-1"), elsewhere.to_string()).unwrap();
+            let (holder, _) = claim(folder.path(), "y", &run).unwrap().unwrap();
+            assert_eq!(holder.host, "node1", "{key}");
+        }
         fs::write(folder.path().join("z.claim-1"), "x").unwrap();
         let error = claim(folder.path(), "z", &run).unwrap_err().to_string();
         assert!(error.ends_with("z.claim-1 is no claim: expected value at line 1 column 1"), "{error}");

@@ -68,9 +68,9 @@ fn berkeley_db_takes_lines_of_its_file() {
 #[test]
 fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
     let hidden = format!("bdb.db_config=#{}set_cachesize 1 0 1", "x".repeat(254));
-    let cases: [(&str, &str, &[&str]); 31] = [
+    let cases: [(&str, &str, &[&str]); 32] = [
         ("rocksdb", "rocksdb.options=no_such_option=1", &["options: ", "no_such_option"]),
-        ("rocksdb", "rocksdb.options=max_open_files=x", &["options: "]),
+        ("rocksdb", "rocksdb.options=max_total_wal_size=x", &["options: ", "max_total_wal_size"]),
         ("rocksdb", "rocksdb.options=min_blob_size=0;write_buffer_size=1", &["character 17", "the lab's write_buffer"]),
         ("rocksdb", "rocksdb.options=block_based_table_factory={no_block_cache=true}", &["the lab's cache"]),
         ("rocksdb", "rocksdb.options=block_based_table_factory.no_block_cache=true", &["the lab's cache"]),
@@ -101,6 +101,7 @@ fn what_an_engine_does_not_know_and_what_the_lab_sets_is_refused() {
         ("sqlite", "sqlite.pragmas=main.synchronous=off", &["the lab's durability"]),
         ("sqlite", "sqlite.pragmas=temp_store('(');synchronous=off", &["character 17", "the lab's durability"]),
         ("sqlite", "sqlite.pragmas=[synchronous]=off", &["no pragma"]),
+        ("wiredtiger", "wiredtiger.open_config= (),cache_size=1G", &["the bracket at character 2 has no name"]),
         ("wiredtiger", "wiredtiger.open_config=error_prefix=a(,cache_size=1G", &["the lab's cache"]),
         ("wiredtiger", "wiredtiger.create_config=app_metadata=a(,log=(enabled=false)", &["the lab's durability"]),
         (

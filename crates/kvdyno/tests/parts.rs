@@ -219,6 +219,11 @@ fn parts_that_are_free_are_run_one_after_the_other_by_as_many_as_want_to() {
     assert!(last.exits(0).stdout.starts_with("part 3/3: "), "{}", last.stdout);
     merge(&lab, &["shared/part-1", "shared/part-2", "shared/part-3"], "all").exits(0);
     assert_eq!(work(&lab, "all"), work(&lab, "whole"));
+    let other = lab.run(["run", "experiment.toml", "--part", "auto/4", "--out", "shared"]);
+    other.exits(2).says("shared/part-1 is not part 1/4; choose another --out");
+    lab.write("other.toml", &FILE.replace("records = 500", "records = 600"));
+    let other = lab.run(["run", "other.toml", "--part", "auto/3", "--out", "shared"]);
+    other.exits(2).says("shared/part-1 is of another experiment: data.records was 500 and is 600");
     lab.run(["run", "experiment.toml", "--part", "auto/3"]).exits(2).says("--part auto/3 requires --out");
     lab.run(["run", "experiment.toml", "--part", "auto/0", "--out", "x"]).exits(2).says("auto/PARTS, such as auto/8");
 }

@@ -1,12 +1,13 @@
 //! Puts the results of a plan's parts into one results folder.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_model::Part;
 use kvdyno_model::text::of_the_rest;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::files;
@@ -50,8 +51,8 @@ struct PartSource {
     machine: Option<Machine>,
     /// The trials that have ended.
     ended: HashMap<u32, TrialKey>,
-    /// The versions that engines, as the user named them, had in these.
-    versions: BTreeMap<String, String>,
+    /// The engines, as the user named them, with the versions that they had in these.
+    versions: BTreeSet<(String, String)>,
 }
 
 /// More changes than this are not read.
@@ -100,9 +101,10 @@ impl Merge {
             .map(|(source, trial)| (source.folder.trial_folder(trial), self.out.trial_folder(trial)))
             .collect();
         let copied = side_by_side(&folders, |(from, to)| {
-            let there = files::read(&to.join(RESULT)).ok().flatten();
-            let is_same = there.is_some() && there == files::read(&from.join(RESULT)).ok().flatten();
+            let [there, result] = [to, from].map(|folder| files::read(&folder.join(RESULT)).ok().flatten());
+            let is_same = there.is_some() && there == result;
             if !is_same {
+                source_is_whole(from, result.as_deref())?;
                 write(to, |to| copy_all_but_result(from, to))?;
             }
             Ok::<_, MergeError>((!is_same).then(|| (from.join(RESULT), to.join(RESULT))))
@@ -331,6 +333,14 @@ fn loaded_by<'a>(parts: impl Iterator<Item = (Part, &'a [TrialKey])>) -> HashMap
         }
     }
     best.into_iter().map(|(variant, (_, part))| (variant, part)).collect()
+}
+
+/// Refuses a result that was damaged behind its outcome, as far as it was read before.
+fn source_is_whole(trial: &Path, result: Option<&[u8]>) -> Result<(), MergeError> {
+    let damaged = |cause: String| ReadError::Damaged { path: trial.join(RESULT), cause };
+    let result = result.ok_or_else(|| damaged("it is gone".to_owned()))?;
+    serde_json::from_slice::<IgnoredAny>(result).map_err(|error| damaged(error.to_string()))?;
+    Ok(())
 }
 
 fn refused<T>(why: String) -> Result<T, MergeError> {

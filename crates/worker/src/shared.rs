@@ -110,10 +110,9 @@ impl SharedCounters {
         loop {
             let answered = self.answered.load(Ordering::Acquire);
             if answered.wrapping_sub(wanted) < u32::MAX / 2 {
-                return Some(self.read());
-            }
-            if self.is_served.load(Ordering::Acquire) == 0 {
-                return None;
+                let counters = self.read();
+                // The end answers everything, with nothing new.
+                return (self.is_served.load(Ordering::Acquire) == 1).then_some(counters);
             }
             let left = until.checked_duration_since(Instant::now())?;
             wait_while(&self.answered, answered, Some(left));
@@ -152,7 +151,8 @@ impl SharedCounters {
     /// Requests are not answered any more.
     pub(crate) fn end(&self) {
         self.is_served.store(0, Ordering::Release);
-        self.want();
+        let wanted = self.want();
+        self.answered.store(wanted, Ordering::Release);
         wake_all(&self.answered);
     }
 

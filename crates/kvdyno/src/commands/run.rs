@@ -202,6 +202,24 @@ pub fn start(
     }
 }
 
+/// Every key of an experiment as its plan has it, and its file.
+fn resolved(
+    experiment: &Experiment,
+    file: Option<(PathBuf, String)>,
+) -> Result<(serde_json::Value, Option<(PathBuf, String)>), Error> {
+    let mut whole = experiment.clone();
+    let file = make_whole(&mut whole, file)?;
+    use_own_names(&mut whole);
+    let checked = check(whole).map_err(|error| in_file(error, file.clone()))?;
+    let text = written(&checked.experiment)?;
+    // Parsed again, as a resumed run reads it.
+    Ok((Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved(), file))
+}
+
+fn written(experiment: &Experiment) -> Result<String, Error> {
+    experiment.to_toml().map_err(|error| Error::Input(format!("the experiment cannot be written: {error}")))
+}
+
 /// The same without a report. `output`: the results folder, and whether the experiment file is to be printed instead;
 /// then there is no run, as there is none of a part without trials.
 pub fn measure(
@@ -216,8 +234,7 @@ pub fn measure(
     let mut checked = check(experiment).map_err(|error| in_file(error, file))?;
     let digest = plan_digest(checked.plan.trials.iter().map(|trial| &trial.key));
     let blocks = part.map(|part| checked.keep_part(part));
-    let unwritten = |error: toml::ser::Error| Error::Input(format!("the experiment cannot be written: {error}"));
-    let text = checked.experiment.to_toml().map_err(unwritten)?;
+    let text = written(&checked.experiment)?;
     if dry_run {
         tell(size(&checked));
         return print(&text).map(|()| None);

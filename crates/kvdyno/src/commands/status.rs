@@ -25,6 +25,8 @@ pub fn run(arguments: &StatusArguments) -> Result<(), Error> {
     for (name, counts) in all.iter().filter_map(|one| one.status.as_ref()).flat_map(|status| &status.cells) {
         *cells.entry(name).or_default() += *counts;
     }
+    let mut cells: Vec<(&CellKey, StatusCounts)> = cells.into_iter().collect();
+    cells.sort_by(|(one, _), (other, _)| by_work(one).cmp(&by_work(other)));
     if arguments.list.format == Format::Json {
         let folders: Vec<_> = all.iter().map(FolderStatus::json).collect();
         return print_json(
@@ -116,12 +118,17 @@ fn missing_parts(all: &[FolderStatus<'_>]) -> Vec<u32> {
     wanted.difference(&there).copied().collect()
 }
 
+/// The order that puts engines with the same work beside each other.
+fn by_work(cell: &CellKey) -> impl Ord + '_ {
+    (&cell.variant, cell.phase, &cell.workload, cell.readers, cell.writers, cell.clients, &cell.engine)
+}
+
 /// The same for programs.
-fn listed(cells: &BTreeMap<&CellKey, StatusCounts>) -> Vec<Value> {
+fn listed(cells: &[(&CellKey, StatusCounts)]) -> Vec<Value> {
     cells.iter().map(|(name, trials)| json!({ "cell": name, "trials": trials })).collect()
 }
 
-fn table(cells: &BTreeMap<&CellKey, StatusCounts>) -> String {
+fn table(cells: &[(&CellKey, StatusCounts)]) -> String {
     let title = |name: &CellKey| {
         let variant = if name.variant.is_empty() { String::new() } else { format!("{}: ", name.variant) };
         let clients = match (name.phase, name.readers, name.writers) {
@@ -131,12 +138,12 @@ fn table(cells: &BTreeMap<&CellKey, StatusCounts>) -> String {
         };
         format!("{variant}{} {}{clients}", name.engine, name.workload)
     };
-    let titles: Vec<String> = cells.keys().map(|name| title(name)).collect();
+    let titles: Vec<String> = cells.iter().map(|(name, _)| title(name)).collect();
     let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
     let head = format!("{:<width$} {:>8} {:>8} {:>8} {:>8}\n", "cell", "finished", "failed", "begun", "waiting");
-    let line = |(title, counts): (&String, &StatusCounts)| {
+    let line = |(title, (_, counts)): (&String, &(&CellKey, StatusCounts))| {
         let StatusCounts { finished, failed, begun, waiting } = counts;
         format!("{title:<width$} {finished:>8} {failed:>8} {begun:>8} {waiting:>8}\n")
     };
-    head + &titles.iter().zip(cells.values()).map(line).collect::<String>()
+    head + &titles.iter().zip(cells).map(line).collect::<String>()
 }

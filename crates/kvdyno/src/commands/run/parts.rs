@@ -9,8 +9,9 @@ use kvdyno_experiment::Experiment;
 use kvdyno_model::Part;
 use kvdyno_results::RunStatus;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
+use serde_json::Value;
 
-use super::{measure, resume};
+use super::{measure, resolved, resume};
 use crate::cli::RunArguments;
 use crate::error::Error;
 use crate::output::{print, tell};
@@ -27,6 +28,7 @@ pub fn run_free(
         let words = format!("--part auto/{of} requires --out: the folder of all parts, which all machines share");
         return Err(Error::Input(words));
     };
+    let (own, file) = resolved(experiment, file)?;
     fs::create_dir_all(out).map_err(Error::io(format!("cannot make {}", out.display())))?;
     let run = RunName::new().map_err(Error::io("cannot draw a name for the run"))?;
     let (mut failed, mut ended) = (0, 0);
@@ -34,6 +36,7 @@ pub fn run_free(
         let name = format!("part-{}", part.number());
         let folder = out.join(&name);
         let shown = folder.display();
+        refuse_other(&folder, part, &own)?;
         if is_complete(&folder)? {
             continue;
         }
@@ -57,6 +60,21 @@ pub fn run_free(
     }
     tell(format_args!("to merge the parts: kvdyno merge {0}/part-*/ --out {0}/all", out.display()));
     if failed > 0 { Err(Error::Trials { failed, ended }) } else { Ok(()) }
+}
+
+/// Refuses a folder that is of another experiment, or of another number of parts.
+fn refuse_other(folder: &Path, part: Part, own: &Value) -> Result<(), Error> {
+    let shown = folder.display();
+    let Some(plan) = ResultsFolder::at(folder).plan()? else { return Ok(()) };
+    if plan.part.as_ref().map(|facts| facts.part) != Some(part) {
+        return Err(Error::Input(format!("{shown} is not part {part}; choose another --out")));
+    }
+    let changes = plan.changes_of_experiment(own);
+    // Where databases are is each machine's own affair.
+    match changes.iter().find(|change| !change.starts_with("lab.dir was ")) {
+        Some(change) => Err(Error::Input(format!("{shown} is of another experiment: {change}; choose another --out"))),
+        None => Ok(()),
+    }
 }
 
 /// Whether nothing is left to do in a part's folder.
