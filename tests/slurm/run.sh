@@ -25,6 +25,8 @@ trap end EXIT
 fail() {
     echo "test-slurm: $*" >&2
     tail -n 20 "$folder"/log/*.log >&2
+    squeue -r -o '%i|%T|%r' >&2 || true
+    sinfo -N -o '%N|%t|%E' >&2 || true
     exit 1
 }
 
@@ -124,10 +126,20 @@ bash submit.sh --partition=main
 
 # ---- strikes, while it runs
 
+# A controller that was killed may not know what it sent last, and drains the node that tells it of a task twice; an
+# administrator resumes it.
+resume_nodes() {
+    local node
+    for node in $(sinfo -h -N -t drain,down -o %N 2>/dev/null); do
+        scontrol update nodename="$node" state=resume || true
+    done
+}
+
 struck=0
 deadline=$((SECONDS + 1800))
 while sleep 2 && [ "$SECONDS" -lt "$deadline" ] && [ "$struck" -lt "$strikes" ] &&
     [ -n "$(squeue -h -n kvdyno 2>/dev/null || echo unknown)" ]; do
+    resume_nodes
     running=$(squeue -h -r -n kvdyno -t RUNNING -o %i 2>/dev/null | shuf -n 1 || true)
     [ -n "$running" ] || continue
     strike=$((RANDOM % 3))
@@ -154,6 +166,7 @@ ended() {
 }
 for _ in $(seq 600); do
     if ended; then break; fi
+    resume_nodes
     sleep 1
 done
 ended || fail "parts do not end"
