@@ -66,7 +66,7 @@ inside kvdyno compare lmdb leveldb --records 20k --readers 1 --duration 200ms --
 page=$system/tmp/results/report/index.html
 grep -q '<html' "$page" || fail "there is no page"
 inside test -s /usr/share/man/man1/kvdyno.1.gz || fail "there is no manual page"
-inside kvdyno engines new mine --lang c --dir /tmp/mine
+inside kvdyno engines new mine --lang c --dir /tmp
 
 inside apt-get -qq purge -y --autoremove kvdyno >"$folder/purge.log" 2>&1 ||
     { tail "$folder/purge.log"; fail "it cannot be removed"; }

@@ -100,6 +100,8 @@ int sqlite_connect(kvdyno_database *database, int flags, sqlite3 **db)
     *db = NULL;
     int code = api->open_v2(database->file, db, flags | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK)
+        code = sqlite_count_written(database, *db);
+    if (code == SQLITE_OK)
         code = api->extended_result_codes(*db, 1);
     if (code == SQLITE_OK)
         code = sqlite_wait_for_ever(database, *db);

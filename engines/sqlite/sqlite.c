@@ -104,9 +104,10 @@ ADAPTER_TABLE(.name = "sqlite",
                               KVDYNO_CAN_READ_MODIFY_WRITE | KVDYNO_CAN_SHARE_PROCESSES | KVDYNO_IS_MAPPED |
                               KVDYNO_CAN_DELETE_RANGE | KVDYNO_READS_REPEAT | KVDYNO_IS_SERIALIZABLE |
                               KVDYNO_CAN_CONTAIN | KVDYNO_CAN_INSERT_IF_ABSENT | KVDYNO_CAN_BOUND |
-                              KVDYNO_CAN_SCAN_KEYS,
+                              KVDYNO_CAN_SCAN_KEYS | KVDYNO_CAN_COUNT,
               .compressions = COMPRESSION(NONE), .max_key_size = 1000000000, .max_value_size = 1000000000,
               .read_modify_write = adapter_read_modify_write, .compact = adapter_compact,
-              .effective_capabilities = adapter_effective_capabilities, .delete_range = adapter_delete_range,
-              .contains = adapter_contains, .cursor_open_with = adapter_cursor_open_with,
-              .insert_if_absent = adapter_insert_if_absent, OPTIONS(options), PRESETS(presets));
+              .effective_capabilities = adapter_effective_capabilities, .counters = adapter_counters,
+              .delete_range = adapter_delete_range, .contains = adapter_contains,
+              .cursor_open_with = adapter_cursor_open_with, .insert_if_absent = adapter_insert_if_absent,
+              OPTIONS(options), PRESETS(presets));

@@ -10,6 +10,7 @@
  *   session.c     reads, writes, batches, transactions; who may write
  *   cursor.c      scans
  *   statistics.c  SQLite's own figures
+ *   written.c     bytes written to the database's file
  */
 #ifndef SQLITE_ADAPTER_H
 #define SQLITE_ADAPTER_H
@@ -71,6 +72,13 @@ kvdyno_status sqlite_make_plan(const kvdyno_config *config, const sqlite_api *ap
 
 #define CACHE_FIGURES 4
 
+/* See written.c. */
+typedef struct written_bytes {
+    const struct sqlite3_io_methods *own; /* SQLite's */
+    struct sqlite3_io_methods methods;    /* those that count */
+    uint64_t bytes;                       /* atomic */
+} written_bytes;
+
 struct kvdyno_database {
     sqlite_api api;
     sqlite_plan plan;
@@ -82,7 +90,11 @@ struct kvdyno_database {
     periodic_syncer log_syncer, checkpointer;
     uint64_t cache_figures[CACHE_FIGURES]; /* of sessions that were closed; atomic */
     uint64_t checkpoints;                  /* of the background thread; atomic */
+    written_bytes written;
 };
+
+/* Counts what a connection that has just been opened writes to the database's file. */
+int sqlite_count_written(kvdyno_database *database, sqlite3 *db);
 
 /* Adds the figures of a connection that is about to be closed. */
 void sqlite_count_cache(kvdyno_database *database, sqlite3 *db);

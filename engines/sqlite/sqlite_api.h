@@ -13,7 +13,7 @@
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 
-/* A file as SQLite's layer for the operating system sees it, and the first of its methods. */
+/* A file as SQLite's layer for the operating system sees it, and its methods, of which the adapter calls the first. */
 typedef struct sqlite3_file sqlite3_file;
 struct sqlite3_file {
     const struct sqlite3_io_methods {
@@ -23,11 +23,20 @@ struct sqlite3_file {
         int (*write)(sqlite3_file *, const void *, int, int64_t);
         int (*truncate)(sqlite3_file *, int64_t);
         int (*sync)(sqlite3_file *, int);
-    } *methods; /* NULL: not open */
+        void (*others[13])(void); /* of versions up to 3 */
+    } *methods;                   /* NULL: not open */
 };
 
 /* Result codes: the lowest byte is the kind, the rest says more of it. */
-enum { SQLITE_OK = 0, SQLITE_BUSY = 5, SQLITE_FULL = 13, SQLITE_CONSTRAINT = 19, SQLITE_ROW = 100, SQLITE_DONE = 101 };
+enum {
+    SQLITE_OK = 0,
+    SQLITE_BUSY = 5,
+    SQLITE_FULL = 13,
+    SQLITE_CONSTRAINT = 19,
+    SQLITE_MISUSE = 21,
+    SQLITE_ROW = 100,
+    SQLITE_DONE = 101
+};
 /* Of sqlite3_open_v2, */
 enum { SQLITE_OPEN_READWRITE = 0x2, SQLITE_OPEN_CREATE = 0x4, SQLITE_OPEN_NOMUTEX = 0x8000 };
 /* sqlite3_wal_checkpoint_v2 (those after it are FULL, RESTART, TRUNCATE), */

@@ -2,7 +2,7 @@
 //! byte of keys and values is what results and reports have, in the layers in which that can be known.
 
 use crate::support::{Lab, Ran, may_set_the_environment};
-use kvdyno_results::{Layer, Side, TrialResult};
+use kvdyno_results::{Layer, ResourcePoint, Side, TrialResult};
 
 const RECORD: u64 = 16 + 100;
 const RECORDS: u64 = 50_000;
@@ -114,6 +114,37 @@ fn the_device_sees_what_the_engine_was_told() {
         let result = ran.trial("synthetic", what).result;
         is_as_ordered(&result, Layer::Calls);
         is_as_ordered(&result, Layer::Storage);
+    }
+}
+
+/// Past the page cache, an engine writes to the device of its database what it counts: flushes and merges of RocksDB's
+/// without a log, evictions and checkpoints of WiredTiger's. Rewrites in the page cache would be one write.
+#[test]
+fn what_engines_count_as_written_the_device_has_seen() {
+    if !may_set_the_environment() {
+        return;
+    }
+    let lab = Lab::new();
+    let compared = lab.compare(["rocksdb", "wiredtiger"]).workload("overwrite").milliseconds(3000);
+    let sized = compared.with("records", 100_000).with("value-size", 1000).with("write-buffer", "2MiB");
+    let direct = sized
+        .with("cache", "16MiB")
+        .with("durability", "none")
+        .with("storage", "ext4")
+        .with("design", "turns")
+        .option("rocksdb.statistics=true")
+        .option("rocksdb.direct_io_flush_compaction=true")
+        .option("wiredtiger.direct_io=true");
+    let ran = direct.run();
+    for engine in ["rocksdb", "wiredtiger"] {
+        let points = lab.folder().resources(&ran.trial(engine, "overwrite").result.trial).unwrap();
+        // A point whose counters were not answered in time leaves them to the next.
+        let answered = points.iter().rposition(|point| point.flushed_bytes.is_some()).unwrap();
+        let sum = |of: fn(&ResourcePoint) -> Option<u64>| points[..=answered].iter().filter_map(of).sum::<u64>();
+        let counted = sum(|point| Some(point.flushed_bytes? + point.compacted_bytes.unwrap_or(0)));
+        let seen = sum(|point| point.device_write_bytes);
+        assert!(seen > 20 << 20, "{engine}: {points:?}");
+        assert!(counted.abs_diff(seen) <= seen / 20, "{engine} counted {counted}, its device {seen}: {points:?}");
     }
 }
 

@@ -221,6 +221,14 @@ fn interrupted_it_says_how_to_go_on() {
     }
 }
 
+/// The worker's end by the signal is no crash: its trial has no result, and is done again.
+#[test]
+fn a_scheduler_ends_it_with_its_workers() {
+    let begun = comparison(&Lab::new()).milliseconds(600).start().has_begun();
+    let ended = begun.has_records(2).has_a_worker().ended_with_its_workers().ends();
+    goes_on_after(ended.exits(130));
+}
+
 /// A second Ctrl-C does not wait for the engine.
 #[test]
 fn interrupted_twice_it_ends_at_once() {

@@ -158,6 +158,7 @@ impl ProcessAudit<'_> {
                 let state = shared.control().state().word();
                 return match finished.exit {
                     Exit::Code(0) => Ok(Some(Ok(()))),
+                    exit if self.stop.comes_with(&exit) => Ok(None),
                     exit => failed(FailureKind::Crashed, format!("{exit} while {state}")),
                 };
             }

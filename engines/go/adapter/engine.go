@@ -66,12 +66,22 @@ type Engine struct {
 	MinKeySize, MaxKeySize, MaxValueSize uint64
 	Options                              []Option
 	Presets                              []Preset
+	// EffectiveCapabilities takes back what does not hold with these options; nothing else of the configuration is set.
+	// Nil: all that is declared always holds.
+	EffectiveCapabilities func(config *Config, declared *Declared)
 	// Settings lists what the configuration comes to in the engine's own words, or refuses it with [Unsupported].
 	Settings func(config *Config, list Listing) error
 	// Open opens or creates a database, for a configuration that Settings accepts.
 	Open func(config *Config) (Database, error)
 	// The database is a [Compacter], or a [Waiter].
 	Compacts, Waits bool
+}
+
+// Declared is the part of an [Engine] that may depend on its options.
+type Declared struct {
+	Capabilities uint64
+	Durabilities []Durability
+	Compressions []Compression
 }
 
 // Database is an open database. Its calls may come from any thread at any time.

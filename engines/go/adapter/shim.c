@@ -33,6 +33,11 @@ static kvdyno_status settings(const kvdyno_config *config, kvdyno_emit emit, voi
     return kvdynoSettings((kvdyno_config *)config, emit, context, error);
 }
 
+static void effective_capabilities(const kvdyno_config *config, kvdyno_capabilities *declared)
+{
+    kvdynoEffectiveCapabilities((kvdyno_config *)config, declared);
+}
+
 static kvdyno_status open_database(const kvdyno_config *config, kvdyno_database **database, kvdyno_text *error)
 {
     uintptr_t handle = 0;
@@ -265,6 +270,7 @@ static kvdyno_engine engine = {
     .compact = compact,
     .wait_idle = wait_idle,
     .statistics = statistics,
+    .effective_capabilities = effective_capabilities,
     .counters = counters,
     .delete_range = delete_range,
     .contains = contains,

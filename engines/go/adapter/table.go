@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -36,18 +37,33 @@ func describe(table *C.kvdyno_engine) {
 	table.summary = C.CString(exported.Summary)
 	table.origin = C.CString(origin())
 	table.capabilities = C.uint64_t(exported.Capabilities)
-	for _, level := range exported.Durabilities {
-		table.durabilities |= 1 << level
-	}
-	for _, kind := range exported.Compressions {
-		table.compressions |= 1 << kind
-	}
+	table.durabilities = bits(exported.Durabilities)
+	table.compressions = bits(exported.Compressions)
 	table.min_key_size = C.uint64_t(exported.MinKeySize)
 	table.max_key_size = C.uint64_t(exported.MaxKeySize)
 	table.max_value_size = C.uint64_t(exported.MaxValueSize)
 	describeOptions(table)
 	describePresets(table)
 	takeOut(table)
+}
+
+// bits has one set for each member.
+func bits[T ~uint32](members []T) (set C.uint32_t) {
+	for _, member := range members {
+		set |= 1 << member
+	}
+	return set
+}
+
+// kvdynoEffectiveCapabilities recovers from nothing: the host asks a process of its own first.
+//
+//export kvdynoEffectiveCapabilities
+func kvdynoEffectiveCapabilities(raw *C.kvdyno_config, left *C.kvdyno_capabilities) {
+	declared := Declared{exported.Capabilities, slices.Clone(exported.Durabilities), slices.Clone(exported.Compressions)}
+	exported.EffectiveCapabilities(configOf(raw), &declared)
+	left.capabilities &= C.uint64_t(declared.Capabilities)
+	left.durabilities &= bits(declared.Durabilities)
+	left.compressions &= bits(declared.Compressions)
 }
 
 func describeOptions(table *C.kvdyno_engine) {
@@ -116,6 +132,9 @@ func takeOut(table *C.kvdyno_engine) {
 	}
 	if !exported.Waits {
 		table.wait_idle = nil
+	}
+	if exported.EffectiveCapabilities == nil {
+		table.effective_capabilities = nil
 	}
 	if !can(CanCount) {
 		table.counters = nil

@@ -110,6 +110,17 @@ impl RunningKvdyno {
         self
     }
 
+    /// SIGTERM to its workers and then to itself, as by a scheduler that ends a job. What it sees first is settled: it
+    /// stands still meanwhile.
+    pub fn ended_with_its_workers(self) -> Self {
+        let stopped = self.stopped();
+        for pid in stopped.lab().worker_pids() {
+            kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
+        }
+        kill_process(Pid::from_child(&stopped.child), Signal::TERM).unwrap();
+        stopped.continued()
+    }
+
     /// SIGINT, as by Ctrl-C.
     pub fn interrupted(self) -> Self {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();

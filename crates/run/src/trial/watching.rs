@@ -3,7 +3,6 @@
 
 use std::io;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use kvdyno_environment::interference::InterferenceMonitor;
@@ -34,9 +33,6 @@ pub(super) const TICK: Duration = Duration::from_millis(100);
 pub(super) const SLICE_TICK: Duration = Duration::from_millis(10);
 /// The time that a worker has to answer how far the engine's counters are.
 const ANSWER: Duration = Duration::from_millis(50);
-/// The time after a worker was killed in which the lab is killed, too, if both were meant: a scheduler ends a job so.
-/// Then there is no result, and the trial is done again.
-const KILLED_TOGETHER: Duration = Duration::from_millis(300);
 /// The time that an interrupted worker has to close its database.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -296,8 +292,8 @@ impl<'a> Watching<'a> {
         for (number, exit) in self.processes.reap()? {
             let orderly = exit == Exit::Code(0) && self.client_stats(number).iter().all(ClientStats::is_through);
             if !orderly && self.culprit.is_none() {
-                if matches!(&exit, Exit::Signal { name, .. } if name == "SIGKILL") && self.termination.is_none() {
-                    thread::sleep(KILLED_TOGETHER);
+                if self.termination.is_none() && self.context.stop.comes_with(&exit) {
+                    self.interrupted.get_or_insert_with(Instant::now);
                 }
                 self.culprit = Some((Culprit { number, exit }, self.observer.control().state()));
                 self.kill();

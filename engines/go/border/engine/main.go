@@ -19,6 +19,12 @@ func init() {
 		Durabilities: []adapter.Durability{adapter.None},
 		Compressions: []adapter.Compression{adapter.Uncompressed},
 		Options:      []adapter.Option{adapter.Choice("mood", "good", "good|bad", "What it is in.")},
+		EffectiveCapabilities: func(config *adapter.Config, declared *adapter.Declared) {
+			if config.Text("mood") == "bad" {
+				declared.Capabilities &^= adapter.CanSnapshot
+				declared.Durabilities = nil
+			}
+		},
 		Settings: func(config *adapter.Config, list adapter.Listing) error {
 			if config.Text("mood") == "bad" {
 				panic("in a bad mood")

@@ -79,6 +79,23 @@ static kvdyno_config config(const char *mood)
         .size = sizeof(kvdyno_config), .create = 1, .path = "/", .options = option, .option_count = 2};
 }
 
+/* What an option takes back, and nothing else. */
+static void effective(const kvdyno_engine *engine)
+{
+    kvdyno_config good = config("good");
+    kvdyno_capabilities declared = {.size = sizeof declared,
+                                    .durabilities = engine->durabilities,
+                                    .capabilities = engine->capabilities,
+                                    .compressions = engine->compressions};
+    kvdyno_capabilities with_good = declared, with_bad = declared;
+    engine->effective_capabilities(&good, &with_good);
+    EXPECT(memcmp(&with_good, &declared, sizeof declared) == 0);
+    kvdyno_config bad = config("bad"); /* They share their options. */
+    engine->effective_capabilities(&bad, &with_bad);
+    EXPECT(with_bad.capabilities == KVDYNO_CAN_MULTI_GET && with_bad.durabilities == 0);
+    EXPECT(with_bad.compressions == declared.compressions);
+}
+
 /* After a panic everything is an error that tells it, in every session, and so is the close, which asks the engine no
  * more: its own would say something else. */
 static void panics(const kvdyno_engine *engine, const char *key, const char *said)
@@ -117,6 +134,7 @@ int main(int count, char **arguments)
     EXPECT(engine->cursor_open == NULL && engine->compact == NULL);
     EXPECT(engine->multi_get && engine->begin && engine->statistics);
 
+    effective(engine);
     kvdyno_config good = config("good");
     EXPECT(engine->settings(&good, emit, NULL, &text) == KVDYNO_OK);
     kvdyno_database *database;
