@@ -26,6 +26,7 @@
 # make test-outside  adapters in C and Go, far from the project, with nothing but kvdyno.h beside them (needs Go)
 # make test-slurm  a real Slurm of two nodes runs an experiment in parts, which are struck meanwhile (needs root)
 # make package  the last commit as a Debian package and as a tarball, in target/package
+# make test-image  builds the image of the Containerfile, and compares two engines in it (needs root)
 # make test-package  installs the package into a system that has nothing else, and removes it (needs root)
 
 CARGO ?= cargo
@@ -40,7 +41,8 @@ DEMO = lmdb rocksdb leveldb bdb wiredtiger:btree wiredtiger:lsm
 .PHONY: help setup build build-tests adapters demo gates mend check test format lint-rust lint-c tree clippy doc \
 	written tests doctests driver tools stated-rust deny fuzz torment slowed fidelity bench bench-page page-driver \
 	engines test-engines check-engines test-numa test-hlog test-exports test-outside test-page picture gallery \
-	diff-check sanitize engine-table experiment-results docs-tables install package test-package test-slurm clean
+	diff-check sanitize engine-table experiment-results docs-tables install package test-image test-package \
+	test-slurm clean
 
 help:
 	@sed -n 's/^# \(make \)/\1/p' Makefile
@@ -341,6 +343,10 @@ package:
 
 test-package: package
 	scripts/test-package.sh
+
+test-image: package
+	WITH_IMAGES=yes scripts/setup.sh
+	scripts/test-image.sh
 
 clean:
 	$(CARGO) clean

@@ -52,6 +52,11 @@ if [ "${WITH_PACKAGER:-no}" = yes ]; then
     packages="$packages dpkg-dev xz-utils git debootstrap"
 fi
 
+# WITH_IMAGES=yes: also what builds and runs images (scripts/test-image.sh).
+if [ "${WITH_IMAGES:-no}" = yes ]; then
+    packages="$packages podman buildah runc debootstrap"
+fi
+
 # WITH_READERS=yes: also what HdrHistogram's readers need (scripts/hlog.sh).
 if [ "${WITH_READERS:-no}" = yes ]; then
     command -v npm >/dev/null 2>&1 || packages="$packages npm"

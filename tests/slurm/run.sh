@@ -126,12 +126,15 @@ bash submit.sh --partition=main
 
 # ---- strikes, while it runs
 
-# A controller that was killed may not know what it sent last, and drains the node that tells it of a task twice; an
-# administrator resumes it.
-resume_nodes() {
-    local node
+# A controller that was killed may not know what it sent last: it drains the node that tells it of a task twice, and
+# holds a task that could not be launched. An administrator resumes and releases them.
+administer() {
+    local node held
     for node in $(sinfo -h -N -t drain,down -o %N 2>/dev/null); do
         scontrol update nodename="$node" state=resume || true
+    done
+    for held in $(squeue -h -r -t PENDING -o '%i %r' 2>/dev/null | sed -n 's/ .*held$//p'); do
+        scontrol release "$held" || true
     done
 }
 
@@ -139,7 +142,7 @@ struck=0
 deadline=$((SECONDS + 1800))
 while sleep 2 && [ "$SECONDS" -lt "$deadline" ] && [ "$struck" -lt "$strikes" ] &&
     [ -n "$(squeue -h -n kvdyno 2>/dev/null || echo unknown)" ]; do
-    resume_nodes
+    administer
     running=$(squeue -h -r -n kvdyno -t RUNNING -o %i 2>/dev/null | shuf -n 1 || true)
     [ -n "$running" ] || continue
     strike=$((RANDOM % 3))
@@ -166,7 +169,7 @@ ended() {
 }
 for _ in $(seq 600); do
     if ended; then break; fi
-    resume_nodes
+    administer
     sleep 1
 done
 ended || fail "parts do not end"

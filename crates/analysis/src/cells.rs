@@ -10,6 +10,7 @@ use crate::calm::{CalmRepeats, interfered_repeats};
 use crate::estimate::median;
 use crate::interference::is_too_much_by_itself;
 use crate::latency::LatencyPool;
+use crate::machines::{RepeatMachines, standing_out, values_of};
 use crate::{CellLatency, Estimate};
 
 /// The time series of trials. A trial without one need not be in it.
@@ -37,6 +38,8 @@ pub struct Cell<'a> {
     /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out; else
     /// rates leave out those of the cell itself, while these are fewer.
     pub interfered: BTreeSet<u32>,
+    /// The machine of each repeat, where they are of several: a machine is one value of rates and verdicts.
+    pub machines: RepeatMachines,
 }
 
 impl<'a> Cell<'a> {
@@ -69,14 +72,20 @@ impl<'a> Cell<'a> {
         interfered.map(|result| result.trial.repeat).collect()
     }
 
+    /// The machines on which a side's rate lies far from that of the others, each with its rate over the median of all.
+    pub fn machines_standing_out(&self, side: Side) -> Vec<(usize, f64)> {
+        let rates = self.finished.iter().map(|result| (result.trial.repeat, result.rate(side)));
+        standing_out(rates.filter(|(_, rate)| *rate > 0.0), &self.machines)
+    }
+
     /// Sets its rates and the repeats that they leave out.
     fn rate_without(&mut self, interfered: BTreeSet<u32>, series: &Series) {
         let repeats = self.finished.iter().map(|result| result.trial.repeat).collect();
         let calm_repeats = CalmRepeats::of_cell(&repeats, &interfered, &self.interfered_by_itself());
         let is_calm = |result: &&TrialResult| calm_repeats.keep(result.trial.repeat);
         let calm: Vec<&TrialResult> = self.finished.iter().copied().filter(is_calm).collect();
-        self.reads_per_s = rate(&calm, series, Side::Reads);
-        self.writes_per_s = rate(&calm, series, Side::Writes);
+        self.reads_per_s = rate(&calm, (series, &self.machines), Side::Reads);
+        self.writes_per_s = rate(&calm, (series, &self.machines), Side::Writes);
         self.interfered = interfered;
     }
 
@@ -88,12 +97,13 @@ impl<'a> Cell<'a> {
 
 /// Groups trials into cells, in the order in which each cell's first trial ran. Trials are pooled only if they did the
 /// same work on the same version with the same settings: under one key there can be two cells if they did not.
+/// `machines` are those of the repeats.
 ///
 /// # Errors
 /// If a trial's log of latencies, for which `log` is called, cannot be had; a trial without one has an empty one.
 pub fn cells<'a, E>(
     results: &'a [TrialResult],
-    series: &Series,
+    (series, machines): (&Series, &RepeatMachines),
     mut log: impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
 ) -> Result<Vec<Cell<'a>>, E> {
     let mut groups: Vec<Vec<&TrialResult>> = Vec::new();
@@ -105,6 +115,7 @@ pub fn cells<'a, E>(
     }
     let mut cells =
         groups.into_iter().filter_map(|group| cell(group, &mut log).transpose()).collect::<Result<Vec<_>, _>>()?;
+    cells.iter_mut().for_each(|cell| cell.machines.clone_from(machines));
     let interfered = interfered_repeats(&cells);
     cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series));
     Ok(cells)
@@ -112,7 +123,12 @@ pub fn cells<'a, E>(
 
 /// The same of the results alone, for what needs no latencies and no intervals of single trials.
 pub fn cells_of_results(results: &[TrialResult]) -> Vec<Cell<'_>> {
-    let Ok(cells) = cells(results, &Series::new(), |_| Ok::<_, Infallible>(LatencyLog::new()));
+    cells_on_machines(results, &RepeatMachines::new())
+}
+
+/// The same of results that may be of several machines.
+pub fn cells_on_machines<'a>(results: &'a [TrialResult], machines: &RepeatMachines) -> Vec<Cell<'a>> {
+    let Ok(cells) = cells(results, (&Series::new(), machines), |_| Ok::<_, Infallible>(LatencyLog::new()));
     cells
 }
 
@@ -146,11 +162,12 @@ fn cell<'a, E>(
         finished,
         failed,
         interfered: BTreeSet::new(),
+        machines: RepeatMachines::new(),
     }))
 }
 
 /// The rate of one side: from the repeats if there are any, else from the only trial's own time series.
-fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estimate> {
+fn rate(finished: &[&TrialResult], (series, machines): (&Series, &RepeatMachines), side: Side) -> Option<Estimate> {
     let has_rate = |result: &TrialResult| !result.has_no_rate() || !result.workload.is_searched(side);
     let does = |result: &&TrialResult| has_rate(result) && result.operations.iter().any(|o| o.side() == side);
     let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| result.rate(side)).collect();
@@ -161,7 +178,12 @@ fn rate(finished: &[&TrialResult], series: &Series, side: Side) -> Option<Estima
             let points = points.map(|points| point_rates(result, points, side));
             Some(Estimate::from_series(*value, &points.unwrap_or_default()))
         }
-        _ => Estimate::of_rates(&rates),
+        _ if machines.is_empty() => Estimate::of_rates(&rates),
+        _ => {
+            let logs =
+                finished.iter().copied().filter(does).map(|result| (result.trial.repeat, result.rate(side).ln()));
+            Estimate::of_rates(&values_of(logs, machines).into_iter().map(f64::exp).collect::<Vec<_>>())
+        }
     }
 }
 

@@ -386,3 +386,68 @@ fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
     lab.run(["submit", "slurm", "nothing.toml", "--parts", "4"]).exits(2).says("there is no file nothing.toml");
     lab.run(["submit", "slurm", "experiment.toml", "--parts", "0"]).exits(2);
 }
+
+// ---- each part does the whole plan
+
+/// Makes a part one that a machine of another name measured.
+fn move_to(lab: &Lab, folder: &str, host: &str) {
+    let path = lab.path(folder).join("plan.json");
+    let mut plan: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    plan["hosts"] = json!([{ "name": host, "id": host, "boot": host }]);
+    fs::write(&path, plan.to_string()).unwrap();
+}
+
+/// Two repeats on each of six machines are twelve, with one value for each machine; on four they are not pooled.
+#[test]
+fn where_repeats_are_dealt_a_machine_is_one_value() {
+    let lab = Lab::new();
+    let text = "engines = [\"lmdb\", \"faulty\"]\n[data]\nrecords = 500\n[lab]\nrepeat = 2\n\
+        [[run]]\nworkload = \"readrandom\"\nreaders = [1]\nduration = \"40ms\"\nwarmup = \"0s\"\n";
+    lab.write("experiment.toml", text);
+    let names: Vec<String> = (1..=6).map(|number| format!("part-{number}")).collect();
+    for (number, name) in (1..).zip(&names) {
+        let part = format!("{number}/6");
+        lab.run(["run", "experiment.toml", "--part", &part, "--deal", "repeats", "--out", name]).exits(0);
+        move_to(&lab, name, &format!("node{number}"));
+    }
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    merge(&lab, &all, "all").exits(0);
+    let before = files(&lab.path("all"));
+    merge(&lab, &all, "all").exits(0);
+    let after = files(&lab.path("all"));
+    let trials = |files: BTreeMap<String, (Vec<u8>, i64)>| {
+        files.into_iter().filter(|(path, _)| path.contains("/trials/")).collect::<Vec<_>>()
+    };
+    assert_eq!(trials(before), trials(after), "nothing is copied twice");
+
+    let merged = results(&lab, "all");
+    let ordered: Vec<&TrialKey> = merged.iter().map(|result| &result.trial).collect();
+    let of_part = |name: &str| results(&lab, name).len();
+    assert_eq!(ordered.len(), all.iter().map(|name| of_part(name)).sum::<usize>());
+    let repeats = |engine: &str, phase: Phase| {
+        let own = ordered.iter().filter(|trial| trial.engine == engine && trial.phase == phase);
+        own.map(|trial| trial.repeat).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert!(repeats("lmdb", Phase::Run) >= 12 && repeats("lmdb", Phase::Load) >= 12, "{ordered:?}");
+    let report = lab.run(["report", "all"]);
+    report.exits(0);
+    assert!(report.stdout.contains("repeats on "), "{}", report.stdout);
+
+    merge(&lab, &all[..4], "four").exits(0);
+    let four = lab.run(["report", "four", "--format", "json"]);
+    assert!(four.stdout.contains("machines, and 5 are needed to pool them"), "{}", four.stdout);
+    assert!(lab.run(["report", "four"]).stdout.contains("node4 (4)"));
+}
+
+#[test]
+fn parts_are_dealt_by_one_rule() {
+    let lab = lab();
+    part(&lab, "1/2", "part-1").exits(0);
+    let second = lab.run(["run", "experiment.toml", "--part", "2/2", "--deal", "repeats", "--out", "part-2"]);
+    second.exits(0);
+    let merged = merge(&lab, &["part-1", "part-2"], "all");
+    merged.exits(2).says("part-2 is of a plan that was dealt by --deal repeats, and part-1 by blocks");
+    let unknown = lab.run(["run", "experiment.toml", "--part", "2/2", "--deal", "cards", "--out", "x"]);
+    unknown.exits(2).says("it can be blocks or repeats");
+    lab.run(["run", "experiment.toml", "--deal", "repeats", "--out", "x"]).exits(2).says("--part");
+}

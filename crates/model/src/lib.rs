@@ -47,7 +47,7 @@ pub use list::List;
 pub use numa::{Allocator, NamedAllocator, NumaPolicy};
 pub use operation_mix::{MOST_OPERATIONS, MixOperation, OperationMix};
 pub use pareto::Pareto;
-pub use part::{Part, WantedParts};
+pub use part::{Deal, DealtPart, Part, WantedParts};
 pub use power_law::{MOST_KEY_RANGES, PowerLaw};
 pub use promise::{LatencyPromise, PromisedBound, PromisedLatency};
 pub use range_lengths::RangeLengths;

@@ -6,6 +6,24 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+crate::words! {
+    /// The rule by which a plan is dealt to its parts.
+    #[derive(Default)]
+    pub enum Deal: "a rule of dealing", "DEAL" {
+        /// Each part has blocks of its own, with all their repeats.
+        Blocks = "blocks" as default,
+        /// Each part does every block, with repeats of its own, to tell machines from setups.
+        Repeats = "repeats",
+    }
+}
+
+impl Deal {
+    /// Whether it is the usual one.
+    pub fn is_blocks(&self) -> bool {
+        *self == Deal::Blocks
+    }
+}
+
 /// One of several parts of a plan, by its number from 1: `3/8` is the third of eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -56,6 +74,15 @@ impl FromStr for Part {
 
 fn at_most(parts: u32) -> Result<u32, String> {
     if parts > Part::MOST { Err(format!("a plan has at most {} parts", Part::MOST)) } else { Ok(parts) }
+}
+
+/// A part, and how its plan is dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DealtPart {
+    /// Which.
+    pub part: Part,
+    /// By which rule.
+    pub deal: Deal,
 }
 
 /// The parts of a plan that a run does.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use kvdyno_experiment::{Experiment, FileError};
-use kvdyno_model::{DatabaseOrigin, Part};
+use kvdyno_model::{DatabaseOrigin, Deal, DealtPart};
 use kvdyno_results::Phase;
 
 use crate::check::{Checked, check_alone};
@@ -30,11 +30,14 @@ impl Checked {
     /// numbers.
     ///
     /// A part has some blocks in a row, and the loads that these need: each part loads for itself. What is compared is
-    /// in one block, with all its repeats, so that the results of a part decide how many these are.
-    pub fn keep_part(&mut self, part: Part) -> usize {
+    /// in one block, with all its repeats, so that the results of a part decide how many these are. Where repeats are
+    /// dealt, a part has all blocks.
+    pub fn keep_part(&mut self, DealtPart { part, deal }: DealtPart) -> usize {
         let blocks = blocks(&self.plan, self.experiment.lab.database != DatabaseOrigin::Fresh);
-        let own: HashSet<&ComparedWork> = blocks[part.share(blocks.len())].iter().flatten().collect();
-        self.plan.keep(|trial| own.contains(&ComparedWork::of(trial)));
+        if deal == Deal::Blocks {
+            let own: HashSet<&ComparedWork> = blocks[part.share(blocks.len())].iter().flatten().collect();
+            self.plan.keep(|trial| own.contains(&ComparedWork::of(trial)));
+        }
         blocks.len()
     }
 }
@@ -117,6 +120,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use kvdyno_experiment::Experiment;
+    use kvdyno_model::Part;
 
     use super::*;
 

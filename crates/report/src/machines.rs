@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use kvdyno_analysis::Cell;
+use kvdyno_analysis::{Cell, RepeatMachines};
+use kvdyno_model::Deal;
 use kvdyno_model::text::of_the_rest;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{HostFacts, Machine, MergedPart, SavedPlan};
+use kvdyno_results::{HostFacts, Machine, MergedPart, SavedPlan, TrialResult};
 
 use crate::diff::of_machines;
 
@@ -69,6 +70,26 @@ impl Machines {
         of_one.len() == of_other.len() && of_one.iter().all(is_known) && differ.is_none_or(|clauses| clauses.is_empty())
     }
 
+    /// Which of [`Machines::hosts`] each repeat was measured on; empty unless each of several machines did the whole
+    /// plan. A part that another machine resumed counts as the first one's.
+    pub(crate) fn of_repeats(&self, results: &[TrialResult]) -> RepeatMachines {
+        let hosts = self.hosts();
+        let dealt = self.parts.iter().any(|(merged, _)| merged.facts.deal == Deal::Repeats);
+        if !dealt || hosts.len() < 2 {
+            return RepeatMachines::new();
+        }
+        let of_result = |result: &TrialResult| {
+            let host = self.parts[*self.by_trial.get(&result.trial.number)?].0.hosts.first()?;
+            Some((result.trial.repeat, hosts.iter().position(|known| known.is(host))?))
+        };
+        results.iter().filter_map(of_result).collect()
+    }
+
+    /// The name of one of [`Machines::hosts`].
+    pub(crate) fn name(&self, machine: usize) -> &str {
+        self.hosts().get(machine).map_or("", |host| &host.name)
+    }
+
     /// All machines, each once.
     pub(crate) fn hosts(&self) -> Vec<&HostFacts> {
         let of_parts = self.parts.iter().flat_map(|(merged, _)| &merged.hosts);
@@ -91,14 +112,18 @@ impl Machines {
         };
         let shown: Vec<String> = hosts.iter().take(MOST_NAMED).map(of_host).collect();
         let more = of_the_rest(hosts.len(), MOST_NAMED, |more| format!(" and {more} more"));
-        (hosts.len() > 1 && !self.parts.is_empty()).then(|| {
-            format!(
-                "the parts of this plan were measured on {} machines: {}{more}. Setups and variants are compared on \
-                 one machine; other workloads and other numbers of clients may be another's",
-                hosts.len(),
-                shown.join(", ")
-            )
-        })
+        let dealt = self.parts.first().map(|(merged, _)| merged.facts.deal).filter(|_| hosts.len() > 1)?;
+        let compared = match dealt {
+            Deal::Blocks => {
+                "Setups and variants are compared on one machine; other workloads and other numbers of clients may be \
+                 another's"
+            }
+            Deal::Repeats => {
+                "Each did the whole plan; a machine, with all its repeats, is one value of rates and verdicts"
+            }
+        };
+        let shown = shown.join(", ");
+        Some(format!("the parts of this plan were measured on {} machines: {shown}{more}. {compared}", hosts.len()))
     }
 
     /// Whatever speaks against figures of several machines beside each other, a sentence each.

@@ -245,7 +245,34 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     let of_trials = study.results.iter().flat_map(of_trial);
     let hosts = study.machines.parts_of_hosts().map(|text| Remark { trial: "machines".to_owned(), text });
     let without_log = study.all_cells().iter().filter_map(without_log);
-    left_out.chain(hosts).chain(of_trials).chain(without_log).chain(untold(study)).chain(unjudged(study)).collect()
+    let outlying = study.all_cells().iter().flat_map(|cell| standing_out(study, cell));
+    left_out
+        .chain(hosts)
+        .chain(outlying)
+        .chain(of_trials)
+        .chain(without_log)
+        .chain(untold(study))
+        .chain(unjudged(study))
+        .collect()
+}
+
+/// The machines whose figures of a cell lie far from those of the others.
+fn standing_out(study: &Study<'_>, cell: &StudyCell<'_>) -> Vec<Remark> {
+    let of_side = |side: Side| {
+        let does = match side {
+            Side::Reads => "reads",
+            Side::Writes => "writes",
+        };
+        let remark = move |(machine, ratio): (usize, f64)| Remark {
+            trial: cell_title(cell),
+            text: format!(
+                "{} stands out: it {does} at {ratio:.2} of the machines' median",
+                study.machines.name(machine)
+            ),
+        };
+        cell.machines_standing_out(side).into_iter().map(remark)
+    };
+    Side::ALL.into_iter().flat_map(of_side).collect()
 }
 
 /// The remark on a cell whose latencies could not be merged.

@@ -148,7 +148,9 @@ impl Contents {
 impl<'a> Study<'a> {
     /// Groups the trials into cells, and reads their latencies.
     pub(crate) fn of(contents: &'a Contents) -> Result<Study<'a>, ReportError> {
-        let cells = cells(&contents.results, &contents.series, |trial| contents.folder.latencies(trial))?;
+        let machines = contents.machines.of_repeats(&contents.results);
+        let log = |trial: &TrialKey| contents.folder.latencies(trial);
+        let cells = cells(&contents.results, (&contents.series, &machines), log)?;
         let mut resources = Resources::new();
         // Nothing is drawn of the other trials, and to read them takes a while.
         for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {

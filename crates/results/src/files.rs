@@ -81,9 +81,17 @@ pub fn create_anew(path: &Path) -> io::Result<File> {
 
 /// [`write_whole`] of a value as indented JSON.
 pub fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    write_whole(path, &to_json(value)?)
+}
+
+/// A value as indented JSON, as files have it.
+///
+/// # Errors
+/// If it cannot be said in JSON.
+pub fn to_json<T: serde::Serialize>(value: &T) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(value)?;
     text.push(b'\n');
-    write_whole(path, &text)
+    Ok(text)
 }
 
 /// Bytes of a file that is read, at most. The largest, the plan of 100,000 trials, has a third of it.

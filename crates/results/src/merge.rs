@@ -5,14 +5,14 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kvdyno_model::Part;
 use kvdyno_model::text::of_the_rest;
+use kvdyno_model::{Deal, Part};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::files;
 use crate::folder::{ReadError, ResultsFolder};
-use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey, side_by_side};
+use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey, TrialResult, side_by_side};
 
 /// Parts that belong together, before anything is written.
 #[derive(Debug)]
@@ -49,10 +49,20 @@ struct PartSource {
     facts: PartFacts,
     plan: SavedPlan,
     machine: Option<Machine>,
-    /// The trials that have ended.
+    /// Where its trials are among those of all parts.
+    numbering: Numbering,
+    /// The trials that have ended, by their numbers in the part.
     ended: HashMap<u32, TrialKey>,
     /// The engines, as the user named them, with the versions that they had in these.
     versions: BTreeSet<(String, String)>,
+}
+
+/// The place of a part's trials among those of all parts. Where each part does the whole plan, its trials and repeats
+/// have numbers after those of the parts before it; else they have theirs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbering {
+    trials_before: u32,
+    repeats_before: u32,
 }
 
 /// More changes than this are not read.
@@ -64,7 +74,8 @@ const RESULT: &str = "result.json";
 impl Merge {
     /// Reads parts and checks that they belong together, and that `out` is empty or has some of them already.
     ///
-    /// If several parts loaded a variant, each for itself, the loads of one of them stand: see [`loaded_by`].
+    /// If several parts loaded a variant, each for itself, the loads of one of them stand: see [`loaded_by`]. Where each
+    /// part does the whole plan, all of them do.
     ///
     /// # Errors
     /// If a part is none, is there twice, or is of another experiment, plan or kvdyno than the first.
@@ -96,37 +107,45 @@ impl Merge {
         // First: it tells a later call that the folder is of merged results.
         write(&self.out.plan_file(), |path| files::write_json(path, &self.plan))?;
         self.remove_others()?;
-        let folders: Vec<(PathBuf, PathBuf)> = self
+        let folders: Vec<(Numbering, PathBuf, PathBuf)> = self
             .trials()
-            .map(|(source, trial)| (source.folder.trial_folder(trial), self.out.trial_folder(trial)))
+            .map(|(source, trial)| {
+                let numbering = source.numbering;
+                (numbering, source.folder.trial_folder(trial), self.out.trial_folder(&numbering.of_all(trial)))
+            })
             .collect();
-        let copied = side_by_side(&folders, |(from, to)| {
-            let [there, result] = [to, from].map(|folder| files::read(&folder.join(RESULT)).ok().flatten());
-            let is_same = there.is_some() && there == result;
+        let copied = side_by_side(&folders, |(numbering, from, to)| {
+            let there = files::read(&to.join(RESULT)).ok().flatten();
+            let is_same = there.is_some() && there == numbering.result(from).ok();
             if !is_same {
-                source_is_whole(from, result.as_deref())?;
+                numbering.result(from)?;
                 write(to, |to| copy_all_but_result(from, to))?;
             }
-            Ok::<_, MergeError>((!is_same).then(|| (from.join(RESULT), to.join(RESULT))))
+            Ok::<_, MergeError>((!is_same).then_some((numbering, from, to)))
         })?;
-        let results: Vec<(PathBuf, PathBuf)> = copied.into_iter().flatten().collect();
+        let results: Vec<(&Numbering, &PathBuf, &PathBuf)> = copied.into_iter().flatten().collect();
         // A result says that its trial's other files are there, whatever happens to the machine now.
         write(self.out.root(), sync)?;
-        side_by_side(&results, |(from, to)| write(to, |to| copy_whole(from, to)))?;
+        side_by_side(&results, |(numbering, from, to)| {
+            let result = numbering.result(from)?;
+            write(&to.join(RESULT), |to| write_whole(&result, to))
+        })?;
         write(self.out.root(), sync)?;
         self.write_surroundings()
     }
 
-    /// The trials whose results stand, each with its part.
+    /// The trials whose results stand, each with its part, as that names it.
     fn trials(&self) -> impl Iterator<Item = (&PartSource, &TrialKey)> {
         self.parts.iter().zip(&self.plan.merged).flat_map(|(source, merged)| {
-            merged.trials.iter().filter_map(move |number| Some((source, source.ended.get(number)?)))
+            let in_part = move |number: &u32| number.checked_sub(source.numbering.trials_before);
+            merged.trials.iter().filter_map(move |number| Some((source, source.ended.get(&in_part(number)?)?)))
         })
     }
 
     /// Removes trials that are not of this plan: loads of which another part has those that stand now.
     fn remove_others(&self) -> Result<(), MergeError> {
-        let own: HashSet<PathBuf> = self.trials().map(|(_, trial)| self.out.trial_folder(trial)).collect();
+        let in_out = |(source, trial): (&PartSource, &TrialKey)| self.out.trial_folder(&source.numbering.of_all(trial));
+        let own: HashSet<PathBuf> = self.trials().map(in_out).collect();
         let there = match fs::read_dir(self.out.root().join("trials")) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             there => there.map_err(|cause| MergeError::Write { path: self.out.root().join("trials"), cause })?,
@@ -191,7 +210,10 @@ impl PartSource {
         let known = ended.iter().filter(|ended| !ended.engine.version.is_empty());
         let versions = known.map(|ended| (ended.trial.engine.clone(), ended.engine.version.clone())).collect();
         let ended = ended.into_iter().map(|ended| (ended.trial.number, ended.trial)).collect();
-        Ok(PartSource { machine: folder.machine()?, facts, plan, ended, versions, folder })
+        let Some(numbering) = Numbering::of(&facts, &plan) else {
+            return refused(format!("{shown} is of a plan with more trials than have numbers"));
+        };
+        Ok(PartSource { machine: folder.machine()?, facts, plan, numbering, ended, versions, folder })
     }
 
     fn shown(&self) -> String {
@@ -210,6 +232,10 @@ impl PartSource {
                 "{this} is part {} and {that} part {}: parts of one plan have one number of parts",
                 self.facts.part, other.facts.part
             ));
+        }
+        if self.facts.deal != other.facts.deal {
+            let [mine, others] = [self.facts.deal, other.facts.deal];
+            return refused(format!("{that} is of a plan that was dealt by --deal {others}, and {this} by {mine}"));
         }
         let changes = self.plan.changes_of_experiment(&other.plan.experiment);
         // Where databases are is each machine's own affair.
@@ -238,6 +264,53 @@ impl PartSource {
             ));
         }
         Ok(())
+    }
+}
+
+impl Numbering {
+    /// That of a part; `None` if there are not enough numbers.
+    fn of(facts: &PartFacts, plan: &SavedPlan) -> Option<Numbering> {
+        if facts.deal == Deal::Blocks {
+            return Some(Numbering::default());
+        }
+        let before = facts.part.number() - 1;
+        let most = |number: fn(&TrialKey) -> u32| plan.trials.iter().map(number).max().unwrap_or(0);
+        let all_before = |number: fn(&TrialKey) -> u32| {
+            most(number).checked_mul(facts.part.of())?;
+            most(number).checked_mul(before)
+        };
+        Some(Numbering {
+            trials_before: all_before(|trial| trial.number)?,
+            repeats_before: all_before(|trial| trial.repeat)?,
+        })
+    }
+
+    /// A part's trial, as one of all.
+    fn of_all(self, trial: &TrialKey) -> TrialKey {
+        TrialKey {
+            number: trial.number + self.trials_before,
+            repeat: trial.repeat + self.repeats_before,
+            ..trial.clone()
+        }
+    }
+
+    /// The result in a trial's folder, as that of one of all. One that was damaged behind its outcome, as far as it was
+    /// read before, is refused.
+    fn result(self, trial: &Path) -> Result<Vec<u8>, MergeError> {
+        let path = trial.join(RESULT);
+        let damaged = |cause: String| ReadError::Damaged { path: path.clone(), cause };
+        let text = files::read(&path).map_err(|cause| damaged(cause.to_string()))?;
+        let text = text.ok_or_else(|| damaged("it is gone".to_owned()))?;
+        if self.trials_before == 0 {
+            serde_json::from_slice::<IgnoredAny>(&text).map_err(|error| damaged(error.to_string()))?;
+            return Ok(text);
+        }
+        let mut result: TrialResult = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        result.trial = self.of_all(&result.trial);
+        if let Some(copy) = &mut result.copied_from {
+            copy.load += self.trials_before;
+        }
+        Ok(files::to_json(&result).map_err(|error| damaged(error.to_string()))?)
     }
 }
 
@@ -286,16 +359,20 @@ fn refuse_other_contents(out: &ResultsFolder, parts: &[PartSource]) -> Result<()
 
 /// The plan of all parts together: what each of them did, or still has to do.
 fn merged_plan(parts: &[PartSource]) -> SavedPlan {
+    let numbered = parts.iter().any(|source| source.facts.deal == Deal::Repeats);
     let loaded_by = loaded_by(parts.iter().map(|source| (source.facts.part, &source.plan.trials[..])));
     let (mut trials, mut merged) = (BTreeMap::new(), Vec::new());
     for source in parts {
         let part = source.facts.part;
-        let is_own =
-            |trial: &&TrialKey| trial.phase == Phase::Run || loaded_by.get(trial.variant.as_str()) == Some(&part);
+        let numbering = source.numbering;
+        let is_own = |trial: &&TrialKey| {
+            numbered || trial.phase == Phase::Run || loaded_by.get(trial.variant.as_str()) == Some(&part)
+        };
         let expected =
             source.plan.expected_so_far(|trial| source.has(trial)).chain(source.ended.values()).filter(is_own);
-        trials.extend(expected.map(|trial| (trial.number, trial.clone())));
-        let mut own: Vec<u32> = source.ended.values().filter(is_own).map(|trial| trial.number).collect();
+        trials.extend(expected.map(|trial| numbering.of_all(trial)).map(|trial| (trial.number, trial)));
+        let own = source.ended.values().filter(is_own);
+        let mut own: Vec<u32> = own.map(|trial| trial.number + numbering.trials_before).collect();
         own.sort_unstable();
         merged.push(MergedPart { facts: source.facts.clone(), hosts: source.plan.hosts.clone(), trials: own });
     }
@@ -335,14 +412,6 @@ fn loaded_by<'a>(parts: impl Iterator<Item = (Part, &'a [TrialKey])>) -> HashMap
     best.into_iter().map(|(variant, (_, part))| (variant, part)).collect()
 }
 
-/// Refuses a result that was damaged behind its outcome, as far as it was read before.
-fn source_is_whole(trial: &Path, result: Option<&[u8]>) -> Result<(), MergeError> {
-    let damaged = |cause: String| ReadError::Damaged { path: trial.join(RESULT), cause };
-    let result = result.ok_or_else(|| damaged("it is gone".to_owned()))?;
-    serde_json::from_slice::<IgnoredAny>(result).map_err(|error| damaged(error.to_string()))?;
-    Ok(())
-}
-
 fn refused<T>(why: String) -> Result<T, MergeError> {
     Err(MergeError::Refused(why))
 }
@@ -366,10 +435,10 @@ fn copy_all_but_result(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a file, of which nothing is there before all of it is.
-fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+/// Writes a file, of which nothing is there before all of it is.
+fn write_whole(bytes: &[u8], to: &Path) -> io::Result<()> {
     let temporary = to.with_extension("copying");
-    fs::copy(from, &temporary)?;
+    fs::write(&temporary, bytes)?;
     fs::rename(&temporary, to)
 }
 

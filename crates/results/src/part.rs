@@ -1,6 +1,6 @@
 //! Parts of a plan, as their results folders and merged ones name them.
 
-use kvdyno_model::{Part, fnv1a};
+use kvdyno_model::{Deal, Part, fnv1a};
 use serde::{Deserialize, Serialize};
 
 use crate::TrialKey;
@@ -10,6 +10,9 @@ use crate::TrialKey;
 pub struct PartFacts {
     /// Which part.
     pub part: Part,
+    /// How the plan was dealt.
+    #[serde(default, skip_serializing_if = "Deal::is_blocks")]
+    pub deal: Deal,
     /// The run that measured it: 32 hexadecimal digits, the same when it was resumed.
     pub run: String,
     /// The digest of the whole plan: see [`plan_digest`].

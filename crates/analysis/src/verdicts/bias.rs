@@ -63,6 +63,7 @@ mod tests {
                 by_slices: Some(log_ratio + difference + noise * off),
                 without_others: None,
                 round: None,
+                machine: None,
             }
         };
         let ratios = (1..).zip(&up_and_down).map(ratio).collect();

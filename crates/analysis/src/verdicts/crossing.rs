@@ -81,8 +81,8 @@ impl PairedRatios {
     }
 }
 
-/// One value of a round's, under the number of its last repeat.
-fn mean(ratios: &[PairedRatio]) -> PairedRatio {
+/// One value of a round's or of a machine's, under the number of its last repeat.
+pub(super) fn mean(ratios: &[PairedRatio]) -> PairedRatio {
     let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let by_slices: Option<Vec<f64>> = ratios.iter().map(|ratio| ratio.by_slices).collect();
     let without_others: Option<Vec<WithoutOthers>> = ratios.iter().map(|ratio| ratio.without_others).collect();
@@ -92,6 +92,7 @@ fn mean(ratios: &[PairedRatio]) -> PairedRatio {
         by_slices: by_slices.map(mean),
         without_others: without_others.and_then(|all| WithoutOthers::mean(&all)),
         round: None,
+        machine: ratios.first().and_then(|ratio| ratio.machine),
     }
 }
 
@@ -124,6 +125,7 @@ mod tests {
                 by_slices: None,
                 without_others: None,
                 round: rounds.get(repeat).copied(),
+                machine: None,
             }
         };
         PairedRatios { ratios: copies.iter().map(ratio).collect(), ..PairedRatios::default() }

@@ -10,6 +10,7 @@
 use kvdyno_model::VerdictFigure;
 
 use super::bias::DuetBias;
+use super::level::Looks;
 use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatios, Terms, Unsure, Verdict};
 use super::without_others::MiddlesWithoutOthers;
@@ -20,15 +21,21 @@ pub fn compare(pair: &PairedRatios, terms: &Terms) -> Comparison {
 }
 
 /// The comparisons of a family, in its order: verdicts of all of them hold together.
+///
+/// Values of machines are looked at once, whatever ended the repeats of each: their number was set beforehand.
 pub fn compare_family(pairs: &[PairedRatios], terms: &Terms) -> Vec<Comparison> {
+    let are_of_machines = pairs.iter().any(PairedRatios::are_of_machines);
+    let looks = if are_of_machines { Looks::Once } else { terms.looks };
+    let (of_rounds, terms) = (terms.looks, &Terms { looks, ..*terms });
     let unjudged = |pair: &PairedRatios| {
-        let values = pair.by_rounds(terms.looks);
+        let values = pair.by_rounds(of_rounds).by_machines();
         let unjudged = match DuetBias::of(&values, terms) {
             DuetBias::Unseen => Unjudged::of(&values, terms),
             DuetBias::Seen(bias) => Unjudged { bias: Some(bias), ..Unjudged::of(&values, terms) },
             DuetBias::TooMuch => Unjudged { by_slices: true, ..Unjudged::of(&values.by_slices(), terms) },
         };
-        unjudged.with_repeats(pair.ratios.len(), terms)
+        let by_machine = pair.are_of_machines();
+        Unjudged { by_machine, ..unjudged }.with_repeats(pair.ratios.len(), terms)
     };
     judge_family(&pairs.iter().map(unjudged).collect::<Vec<_>>(), terms)
 }
@@ -43,8 +50,10 @@ pub(super) struct Unjudged {
     pub(super) only: Option<f64>,
     /// Repeats in which both finished.
     pub(super) repeats: usize,
-    /// Values that it is made of: repeats, or rounds of them.
+    /// Values that it is made of: repeats, rounds of them, or machines.
     pub(super) values: usize,
+    /// Whether they are of machines.
+    pub(super) by_machine: bool,
     /// The bias that was seen, of the logarithm of the ratio.
     pub(super) bias: Option<f64>,
     /// Slices decide.
@@ -65,6 +74,7 @@ impl Unjudged {
             only: pair.ratios.first().map(|ratio| ratio.log_ratio),
             repeats: pair.ratios.len(),
             values: pair.ratios.len(),
+            by_machine: false,
             bias: None,
             by_slices: false,
             without_others: MiddlesWithoutOthers::of(pair, terms.looks),
@@ -77,7 +87,7 @@ impl Unjudged {
     fn with_repeats(self, repeats: usize, terms: &Terms) -> Unjudged {
         let needed = terms.looks.fewest();
         let too_few = Unsure::TooFewRounds { rounds: self.values, needed };
-        let are_rounds = self.values < repeats && self.values < needed;
+        let are_rounds = self.values < repeats && self.values < needed && !self.by_machine;
         let hindrance = self.hindrance.map(|why| if are_rounds && why.may_pass() { too_few } else { why });
         Unjudged { repeats, hindrance, ..self }
     }
@@ -193,6 +203,7 @@ fn judged(one: &Unjudged, (different, same): (HolmStep, HolmStep), (terms, pairs
         differs,
         repeats: one.repeats,
         values: one.values,
+        by_machine: one.by_machine,
         detect: terms.detect,
         looks: terms.looks,
         bias: one.bias.map(f64::exp_m1),
@@ -219,7 +230,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::verdicts::Looks;
     use crate::verdicts::unpaired::{UnpairedFigures, compare_unpaired};
     use crate::verdicts::without_others::WithoutOthers;
 

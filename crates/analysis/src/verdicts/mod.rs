@@ -6,6 +6,7 @@
 //! starts.
 
 mod bias;
+mod by_machine;
 mod crossing;
 mod difference;
 mod enough;

@@ -86,6 +86,7 @@ fn measured_by(cell: &Cell<'_>, figure: &dyn Fn(&TrialResult) -> Option<f64>) ->
     let figures: BTreeMap<u32, f64> = cell.finished.iter().filter_map(value).collect();
     MeasuredCell {
         figures,
+        machines: cell.machines.clone(),
         copies: cell.finished.iter().filter_map(|result| Some((result.trial.repeat, result.copied_from?))).collect(),
         keeps_nothing: cell.finished.iter().any(|result| result.audit.as_ref().is_some_and(|audit| audit.volatile)),
         with_interference: cell.interfered.clone(),

@@ -12,6 +12,7 @@ use super::trimmed::TrimmedMean;
 use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
 use super::without_others::WithoutOthers;
 use crate::calm::CalmRepeats;
+use crate::machines::{FEWEST_MACHINES, RepeatMachines, values_of};
 
 /// A cell as comparisons see it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +26,8 @@ pub struct MeasuredCell {
     pub alone: BTreeMap<u32, f64>,
     /// The copy of a loaded database that each trial had, by its repeat.
     pub copies: BTreeMap<u32, DatabaseCopy>,
+    /// The machine of each repeat, where they are of several.
+    pub machines: RepeatMachines,
     /// Whether the engine keeps nothing, by its own declaration.
     pub keeps_nothing: bool,
     /// The rate of all repeats, as tables have it; absent where the figure is no rate.
@@ -117,7 +120,8 @@ impl MeasuredCell {
             let round = rounds.get(repeat).copied();
             let taken = taken(repeat).filter(|_| is_allowed_for);
             let without_others = taken.map(|taken| WithoutOthers::of(log_ratio, taken));
-            Some(PairedRatio { repeat: *repeat, log_ratio, by_slices: by_slices(repeat), without_others, round })
+            let (by_slices, machine) = (by_slices(repeat), self.machines.get(repeat).copied());
+            Some(PairedRatio { repeat: *repeat, log_ratio, by_slices, without_others, round, machine })
         };
         let ratios: Vec<PairedRatio> = self.figures.iter().filter_map(ratio).collect();
         let unsure = self.unsure_beside(other, calm.are_too_few && !is_allowed_for);
@@ -129,6 +133,14 @@ impl MeasuredCell {
     pub(super) fn unsure_beside(&self, other: &MeasuredCell, is_interfered: bool) -> Option<Unsure> {
         let kept = (self.keeps_nothing != other.keeps_nothing).then_some(Unsure::KeepsNothing);
         self.unsure.or(other.unsure).or(kept).or(is_interfered.then_some(Unsure::Interference))
+    }
+
+    /// The reason why nothing may be said of others like its machines, where its repeats are of several.
+    pub(super) fn few_machines(&self) -> Option<Unsure> {
+        let own: BTreeSet<usize> =
+            self.figures.keys().filter_map(|repeat| self.machines.get(repeat).copied()).collect();
+        let machines = own.len();
+        (machines > 0 && machines < FEWEST_MACHINES).then_some(Unsure::FewMachines { machines })
     }
 
     /// The logarithm of the ratio of its rate in tables to another's; absent where the figure is no rate.
@@ -159,11 +171,12 @@ impl MeasuredCell {
         Some(middle.half(looks.at_one(MISS)).exp_m1())
     }
 
-    /// The logarithms of the figures of which the rate in tables is made.
+    /// The logarithms of the figures of which the rate in tables is made, one for each machine where there are several.
     pub(super) fn logs(&self) -> Vec<f64> {
         let repeats = self.figures.keys().copied().collect();
         let calm = CalmRepeats::of_cell(&repeats, &self.with_interference, &self.with_interference_of_its_own);
-        self.figures.iter().filter(|(repeat, _)| calm.keep(**repeat)).map(|(_, figure)| figure.ln()).collect()
+        let kept = self.figures.iter().filter(|(repeat, _)| calm.keep(**repeat));
+        values_of(kept.map(|(repeat, figure)| (*repeat, figure.ln())), &self.machines)
     }
 }
 

@@ -35,6 +35,8 @@ impl MeasuredCell {
             CalmRepeats::of(cell.figures.keys().copied(), &cell.with_interference_of_its_own).are_too_few
         };
         let unsure = self.unsure_beside(other, suffers(self) || suffers(other));
+        let few = [self, other].into_iter().find_map(MeasuredCell::few_machines);
+        let unsure = unsure.or(few);
         let [one, of_other] = [self.logs(), other.logs()];
         UnpairedFigures { one, other: of_other, unsure, figure: self.figure, rates: self.rates_over(other) }
     }
@@ -71,6 +73,7 @@ pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Compar
         only: mean(&cell.one).zip(mean(&cell.other)).map(|(one, other)| one - other),
         repeats: cell.repeats(),
         values: cell.repeats(),
+        by_machine: false,
         bias: None,
         by_slices: false,
         without_others: None,

@@ -12,6 +12,7 @@ use super::forecast::half_width_of_values;
 use super::level::{Looks, MOST_LOOKS};
 use super::trimmed::TrimmedMean;
 use super::without_others::WithoutOthers;
+use crate::machines::FEWEST_MACHINES;
 
 /// Over all looks, and over all pairs of a family, a verdict of one kind is wrong at most this often.
 pub const MISS: f64 = 0.05;
@@ -82,6 +83,11 @@ pub enum Unsure {
         /// The fewest for an interval.
         needed: usize,
     },
+    /// The repeats are of several machines, and of too few to say anything about others.
+    FewMachines {
+        /// Machines on which both finished.
+        machines: usize,
+    },
     /// The interval holds both 1 and differences that were to be detected.
     TooWide,
     /// The pair alone would be decided, but not after adjustment for the number of pairs.
@@ -123,6 +129,9 @@ pub struct PairedRatio {
     /// The round that it is of, where setups cross over between copies of one database.
     #[serde(skip)]
     pub round: Option<Round>,
+    /// The machine that it is of, where there are several.
+    #[serde(skip)]
+    pub machine: Option<usize>,
 }
 
 /// The ratios from which a comparison of two setups is made, and a reason against it.
@@ -173,8 +182,11 @@ pub struct Comparison {
     pub differs: bool,
     /// Repeats in which both finished.
     pub repeats: usize,
-    /// Values that it is made of: repeats, or rounds of setups that cross over.
+    /// Values that it is made of: repeats, rounds of setups that cross over, or machines.
     pub values: usize,
+    /// Whether each value is the mean of a machine's repeats.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub by_machine: bool,
     /// The least difference that matters.
     pub detect: f64,
     /// How often the interval is looked at.
@@ -247,9 +259,9 @@ impl Verdict {
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
-        use Unsure::{Failed, KeepsNothing, KeptAtNoRate, NoCpuTime, NotAudited};
+        use Unsure::{Failed, FewMachines, KeepsNothing, KeptAtNoRate, NoCpuTime, NotAudited};
         match self {
-            Failed | NotAudited | KeepsNothing | KeptAtNoRate => false,
+            Failed | FewMachines { .. } | NotAudited | KeepsNothing | KeptAtNoRate => false,
             NoCpuTime { repeats } => repeats < WITHOUT_CPU_TIME,
             _ => true,
         }
@@ -267,6 +279,9 @@ impl fmt::Display for Unsure {
             }
             Unsure::TooFewRounds { rounds, needed } => {
                 write!(f, "{rounds} rounds in which both were on each copy, and {needed} are needed")
+            }
+            Unsure::FewMachines { machines } => {
+                write!(f, "{machines} machines, and {FEWEST_MACHINES} are needed to pool them")
             }
             Unsure::TooWide => f.write_str("the interval is too wide"),
             Unsure::TooManyPairs => f.write_str("undecided after adjustment for the number of pairs"),
@@ -295,6 +310,7 @@ impl PairedRatios {
             by_slices: None,
             without_others: None,
             round: None,
+            machine: None,
         });
         PairedRatios { ratios: ratios.collect(), ..PairedRatios::default() }
     }
@@ -337,9 +353,9 @@ impl Comparison {
     }
 
     /// Whether it cannot tell, and another repeat may, with a longer budget where this one has few looks: more than
-    /// [`MOST_LOOKS`] values count nothing.
+    /// [`MOST_LOOKS`] values count nothing. Further repeats add no machine.
     pub fn is_open(&self) -> bool {
-        self.unsure.is_some_and(Unsure::may_pass) && self.values < MOST_LOOKS
+        self.unsure.is_some_and(Unsure::may_pass) && self.values < MOST_LOOKS && !self.by_machine
     }
 
     /// The number of values, of repeats or of rounds, that would decide it if ratio and spread stay as they are. Absent

@@ -54,7 +54,10 @@ pub fn run(arguments: RunArguments) -> Result<(), Error> {
     give_up(&mut experiment, &arguments.erase)?;
     match arguments.part {
         Some(WantedParts::Free(of)) if !arguments.output.dry_run => parts::run_free(&experiment, file, of, &arguments),
-        Some(WantedParts::One(part)) => start(experiment, file, Some(part), &arguments.output, &arguments.watch),
+        Some(WantedParts::One(part)) => {
+            let part = DealtPart { part, deal: arguments.deal.unwrap_or_default() };
+            start(experiment, file, Some(part), &arguments.output, &arguments.watch)
+        }
         _ => start(experiment, file, None, &arguments.output, &arguments.watch),
     }
 }
@@ -192,7 +195,7 @@ impl EndedRun {
 pub fn start(
     experiment: Experiment,
     file: Option<(PathBuf, String)>,
-    part: Option<Part>,
+    part: Option<DealtPart>,
     output: &OutputArguments,
     watch: &WatchArguments,
 ) -> Result<(), Error> {
@@ -225,7 +228,7 @@ fn written(experiment: &Experiment) -> Result<String, Error> {
 pub fn measure(
     mut experiment: Experiment,
     file: Option<(PathBuf, String)>,
-    part: Option<Part>,
+    part: Option<DealtPart>,
     (out, dry_run): (Option<&Path>, bool),
     watch: &WatchArguments,
 ) -> Result<Option<EndedRun>, Error> {
@@ -239,7 +242,7 @@ pub fn measure(
         tell(size(&checked));
         return print(&text).map(|()| None);
     }
-    let folder = out_folder(&checked.experiment, part, out)?;
+    let folder = out_folder(&checked.experiment, part.map(|dealt| dealt.part), out)?;
     if let Some(dir) = checked.experiment.lab.dir.as_ref().filter(|dir| !dir.is_dir()) {
         return Err(Error::Input(format!(
             "--dir {}: there is no such folder; make it, on the storage to be measured",
@@ -265,7 +268,8 @@ pub fn measure(
     let trials = checked.plan.trials.iter().map(|trial| trial.key.clone()).collect();
     let repeat = checked.experiment.lab.repeat;
     let plan = SavedPlan::new(resolved, trials, (!repeat.is_auto()).then(|| repeat.most()));
-    let part_facts = part.map(|part| PartFacts { part, run: lock.run().to_string(), plan: digest });
+    let run = lock.run().to_string();
+    let part_facts = part.map(|DealtPart { part, deal }| PartFacts { part, deal, run, plan: digest });
     let plan = SavedPlan {
         most_values: most_values(AffordableRepeats::of(&checked)),
         hosts: host().into_iter().filter(|_| !checked.plan.trials.is_empty()).collect(),
@@ -283,8 +287,8 @@ pub fn measure(
 }
 
 /// Tells if a part has no trials: there were fewer blocks than parts.
-fn tells_that_nothing_is_to_do(part: Option<(Part, usize)>, checked: &Checked) -> bool {
-    let Some((part, blocks)) = part.filter(|_| checked.plan.trials.is_empty()) else { return false };
+fn tells_that_nothing_is_to_do(part: Option<(DealtPart, usize)>, checked: &Checked) -> bool {
+    let Some((DealtPart { part, .. }, blocks)) = part.filter(|_| checked.plan.trials.is_empty()) else { return false };
     tell(format_args!("part {part} has nothing to do: the plan has {}", counted(blocks, "block")));
     true
 }
@@ -320,7 +324,8 @@ pub fn resume(
     }
     experiment.lab.budget = begun.as_ref().and_then(|plan| plan.budget).or(experiment.lab.budget);
     let mut checked = check(experiment).map_err(|error| in_file(error, Some((results.experiment_file(), text))))?;
-    let part = begun.as_ref().and_then(|plan| plan.part.as_ref()).map(|facts| facts.part);
+    let part = begun.as_ref().and_then(|plan| plan.part.as_ref());
+    let part = part.map(|facts| DealtPart { part: facts.part, deal: facts.deal });
     let blocks = part.map(|part| checked.keep_part(part));
     if tells_that_nothing_is_to_do(part.zip(blocks), &checked) {
         return Ok(None);

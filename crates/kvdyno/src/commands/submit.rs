@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kvdyno_model::Deal;
 use kvdyno_model::text::counted;
 use kvdyno_plan::count_blocks;
 use shlex::Quoter;
@@ -17,7 +18,7 @@ pub fn run(arguments: &SubmitArguments) -> Result<(), Error> {
     let (experiment, text) = file_or_shipped(&arguments.file)?;
     let in_file = |error| Error::Experiment { error, file: Some((arguments.file.clone(), text)) };
     let (blocks, parts) = (count_blocks(&experiment).map_err(in_file)?, arguments.parts as usize);
-    if blocks < parts {
+    if blocks < parts && arguments.deal == Deal::Blocks {
         let (blocks, idle) = (counted(blocks, "block"), parts - blocks);
         tell(format_args!("the plan has {blocks}, so {idle} of {parts} parts will have nothing to do"));
     }
@@ -43,6 +44,7 @@ pub fn run(arguments: &SubmitArguments) -> Result<(), Error> {
     let numbers: Vec<String> = (1..=arguments.parts).map(|number| number.to_string()).collect();
     let script = template
         .replace("@PARTS@", &arguments.parts.to_string())
+        .replace("@DEAL@", if arguments.deal == Deal::Blocks { "" } else { " --deal repeats" })
         .replace("@NUMBERS@", &numbers.join(", "))
         .replace("@FILE@", &word(&file)?)
         .replace("@OUT@", &word(&out)?);

@@ -13,7 +13,7 @@ use kvdyno_analysis::verdicts::{
     Comparison, Counterparts, Looks, PairedRatios, Terms, UnpairedFigures, Verdict, VerdictFigure, compare_family,
     compare_unpaired, counterparts, counterparts_of_folders, measured, paired,
 };
-use kvdyno_analysis::{Cell, Series, cells_of_results, is_driver};
+use kvdyno_analysis::{Cell, Series, cells_of_results, cells_on_machines, is_driver};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{CellKey, Machine, Phase, SavedPlan, TrialResult};
 
@@ -156,7 +156,10 @@ impl Diff {
     ) -> Result<Diff, DiffError> {
         let folders = [before, after].map(|folder| folder.root().display().to_string());
         let results = [before.results()?, after.results()?];
-        let cells = [cells_of_results(&results[0]), cells_of_results(&results[1])];
+        let machines_of = |folder: &ResultsFolder| Machines::read(folder, folder.plan()?.as_ref());
+        let machines = [machines_of(before)?, machines_of(after)?];
+        let cells =
+            [0, 1].map(|side: usize| cells_on_machines(&results[side], &machines[side].of_repeats(&results[side])));
         let incomparable = |differences: Vec<String>, advice| {
             Err(DiffError::Incomparable { folders: folders.clone(), differences, advice })
         };
@@ -176,8 +179,6 @@ impl Diff {
         if !differences.is_empty() {
             return incomparable(differences, "");
         }
-        let machines_of = |folder: &ResultsFolder| Machines::read(folder, folder.plan()?.as_ref());
-        let machines = [machines_of(before)?, machines_of(after)?];
         let surroundings = Surroundings::of(&machines, &pairs);
         if !surroundings.differences.is_empty() && !across {
             return incomparable(surroundings.differences, ACROSS);

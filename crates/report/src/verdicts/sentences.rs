@@ -2,7 +2,7 @@
 
 use kvdyno_analysis::verdicts::{Aspect, Comparison, Verdict, VerdictFigure};
 use kvdyno_analysis::{PutOff, Weakness, WithClosing};
-use kvdyno_model::text::duration;
+use kvdyno_model::text::{counted, duration};
 use kvdyno_results::Side;
 
 use super::predicate::Predicate;
@@ -15,7 +15,7 @@ pub(crate) fn sentence(predicate: Predicate, (one, other): (&str, &str), compari
     if comparison.figure == VerdictFigure::CpuTime {
         return cost((one, other), comparison);
     }
-    let repeats = repeats(comparison.repeats);
+    let repeats = repeats_of(comparison);
     match comparison.verdict {
         Verdict::Slower => sentence(predicate, (other, one), &comparison.reversed()),
         Verdict::Faster => {
@@ -39,7 +39,7 @@ pub(crate) fn sentence(predicate: Predicate, (one, other): (&str, &str), compari
 /// of operations for each CPU second: above 1 the first uses less.
 fn cost((one, other): (&str, &str), comparison: &Comparison) -> String {
     let figure = VerdictFigure::CpuTime.name();
-    let (repeats, of_cost) = (repeats(comparison.repeats), comparison.reversed());
+    let (repeats, of_cost) = (repeats_of(comparison), comparison.reversed());
     match comparison.verdict {
         Verdict::Slower => cost((other, one), &of_cost),
         Verdict::Faster => match comparison.ratio.unwrap_or(1.0) {
@@ -115,7 +115,7 @@ pub(crate) fn sentence_of_change(
         }
         _ => return sentence(predicate, (after, before), comparison),
     };
-    format!("{said}{bracket}, {}", repeats(comparison.repeats))
+    format!("{said}{bracket}, {}", repeats_of(comparison))
 }
 
 /// How far the first is from the second: `3.50x`.
@@ -221,6 +221,14 @@ fn ends((low, high): (f64, f64), ratio: f64) -> String {
     match ratio >= TIMES || high >= 2.0 * TIMES {
         true => format!("{} to {}", times(low), times(high)),
         false => format!("{} % to {} %", signed(low - 1.0), signed(high - 1.0)),
+    }
+}
+
+fn repeats_of(comparison: &Comparison) -> String {
+    let repeats = repeats(comparison.repeats);
+    match comparison.by_machine {
+        true => format!("{repeats} on {}", counted(comparison.values, "machine")),
+        false => repeats,
     }
 }
 

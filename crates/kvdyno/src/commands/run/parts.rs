@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kvdyno_environment::claim::claim;
 use kvdyno_environment::ownership::RunName;
 use kvdyno_experiment::Experiment;
-use kvdyno_model::Part;
+use kvdyno_model::{DealtPart, Part};
 use kvdyno_results::RunStatus;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use serde_json::Value;
@@ -31,12 +31,13 @@ pub fn run_free(
     let (own, file) = resolved(experiment, file)?;
     fs::create_dir_all(out).map_err(Error::io(format!("cannot make {}", out.display())))?;
     let run = RunName::new().map_err(Error::io("cannot draw a name for the run"))?;
+    let deal = arguments.deal.unwrap_or_default();
     let (mut failed, mut ended) = (0, 0);
     for part in Part::all(of) {
         let name = format!("part-{}", part.number());
         let folder = out.join(&name);
         let shown = folder.display();
-        refuse_other(&folder, part, &own)?;
+        refuse_other(&folder, DealtPart { part, deal }, &own)?;
         if is_complete(&folder)? {
             continue;
         }
@@ -52,7 +53,10 @@ pub fn run_free(
         }
         let ended_run = match ResultsFolder::at(&folder).experiment_file().is_file() {
             true => resume(&folder, None, &arguments.erase, &arguments.watch)?,
-            false => measure(experiment.clone(), file.clone(), Some(part), (Some(&folder), false), &arguments.watch)?,
+            false => {
+                let (file, dealt) = (file.clone(), Some(DealtPart { part, deal }));
+                measure(experiment.clone(), file, dealt, (Some(&folder), false), &arguments.watch)?
+            }
         };
         let Some(summary) = ended_run.map(|ended| ended.summary) else { continue };
         (failed, ended) = (failed + summary.failed, ended + summary.ended);
@@ -63,11 +67,11 @@ pub fn run_free(
 }
 
 /// Refuses a folder that is of another experiment, or of another number of parts.
-fn refuse_other(folder: &Path, part: Part, own: &Value) -> Result<(), Error> {
+fn refuse_other(folder: &Path, DealtPart { part, deal }: DealtPart, own: &Value) -> Result<(), Error> {
     let shown = folder.display();
     let Some(plan) = ResultsFolder::at(folder).plan()? else { return Ok(()) };
-    if plan.part.as_ref().map(|facts| facts.part) != Some(part) {
-        return Err(Error::Input(format!("{shown} is not part {part}; choose another --out")));
+    if plan.part.as_ref().map(|facts| (facts.part, facts.deal)) != Some((part, deal)) {
+        return Err(Error::Input(format!("{shown} is not part {part} with --deal {deal}; choose another --out")));
     }
     let changes = plan.changes_of_experiment(own);
     // Where databases are is each machine's own affair.

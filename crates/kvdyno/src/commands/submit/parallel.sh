@@ -15,7 +15,7 @@ part() {
     if [ -f "$part/experiment.toml" ]; then # It was ended, and this is run again.
         "$kvdyno" run --resume "$part" --quiet
     else
-        "$kvdyno" run @FILE@ --part "$1/@PARTS@" --out "$part" --quiet ${dir:+--dir "$dir"}
+        "$kvdyno" run @FILE@ --part "$1/@PARTS@"@DEAL@ --out "$part" --quiet ${dir:+--dir "$dir"}
     fi
 }
 export -f part

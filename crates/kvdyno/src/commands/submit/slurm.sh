@@ -17,7 +17,7 @@ kvdyno=${KVDYNO:-kvdyno} part=@OUT@/part-$SLURM_ARRAY_TASK_ID
 if [ -f "$part/experiment.toml" ]; then # It was requeued.
     exec srun --nodes=1 --ntasks=1 --cpu-bind=none "$kvdyno" run --resume "$part" --quiet
 fi
-exec srun --nodes=1 --ntasks=1 --cpu-bind=none "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@" \
+exec srun --nodes=1 --ntasks=1 --cpu-bind=none "$kvdyno" run @FILE@ --part "$SLURM_ARRAY_TASK_ID/@PARTS@"@DEAL@ \
     --out "$part" --quiet ${KVDYNO_DIR:+--dir "$KVDYNO_DIR"}
 JOB
 )
