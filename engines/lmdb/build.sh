@@ -3,3 +3,4 @@
 cd "$SOURCE/lmdb/libraries/liblmdb"
 make -j "$JOBS" CC=cc liblmdb.so
 cp liblmdb.so "$OUT/"
+cp lmdb.h "$HEADERS/"

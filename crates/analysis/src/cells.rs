@@ -240,7 +240,7 @@ mod tests {
 
     fn cells<'a>(results: &'a [TrialResult], series: &Series) -> Vec<Cell<'a>> {
         let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-        super::cells(results, series, none).unwrap()
+        super::cells(results, (series, &RepeatMachines::new()), none).unwrap()
     }
 
     #[test]

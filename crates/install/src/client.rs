@@ -59,20 +59,20 @@ pub fn fetch(version: &EngineVersion, folder: &Path, log: &Path) -> Result<Optio
     }
 }
 
-/// Installs the distribution's package.
-pub fn install_system(version: &EngineVersion, log: &Path) -> Result<(), InstallError> {
+/// Installs packages of the distribution: their names, between spaces.
+pub fn install_system(packages: &str, log: &Path) -> Result<(), InstallError> {
     let root = rustix::process::geteuid().is_root();
     if !root && command::find("sudo").is_none() {
-        return Err(InstallError::Rights(format!("apt-get install {}", version.package)));
+        return Err(InstallError::Rights(format!("apt-get install {packages}")));
     }
     let apt = |arguments: &[&str]| {
         let mut command = Command::new(if root { "env" } else { "sudo" });
         command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]).args(arguments);
         command
     };
-    let what = format!("apt-get install {}", version.package);
+    let what = format!("apt-get install {packages}");
     let mut install = apt(&["install", "-y", "--no-install-recommends"]);
-    install.args(version.package.split_whitespace());
+    install.args(packages.split_whitespace());
     if command::run(&what, &mut install, log).is_err() {
         // The list of packages may be old, or not there yet.
         command::run("apt-get update", &mut apt(&["update"]), log)?;

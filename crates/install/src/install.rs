@@ -50,23 +50,27 @@ pub enum Installation {
 /// library in the second. Answers the version that the engine says it has.
 pub type EngineProbe<'a> = &'a dyn Fn(Option<&Path>, Option<&Path>) -> Result<String, String>;
 
-/// Brings `version` of the recipe's engine into `root`, the user's folder for engines.
+/// Brings `version` of the recipe's engine into `root`, the user's folder for engines. Where nobody has built the
+/// engine's adapter, because the program came alone, `lacks_adapter`: then that is built, too, and kept there.
 ///
 /// # Errors
 /// With the reason; then nothing of it is left.
 pub fn install(
     recipe: &Recipe,
     version: &EngineVersion,
-    root: &Path,
+    (root, lacks_adapter): (&Path, bool),
     probe: EngineProbe<'_>,
     tell: &dyn Fn(Event),
 ) -> Result<Installation, InstallError> {
+    let lacks_adapter = lacks_adapter && sources::has_adapter_in_c(&recipe.name);
     let folder = root.join(format!("{}@{}", recipe.name, version.version));
     // A user's own build may have changed since.
     if version.prefix.is_none() && folder.join(NOTE).is_file() {
         return Ok(Installation::AlreadyThere(folder));
     }
-    for command in [client::program(version.client).to_owned()].iter().chain(&version.needs) {
+    let compilers = ["cc", "make"].map(str::to_owned);
+    let compilers = compilers.iter().filter(|_| lacks_adapter);
+    for command in [client::program(version.client).to_owned()].iter().chain(&version.needs).chain(compilers) {
         if command::find(command).is_none() {
             return Err(InstallError::Needs { command: command.clone(), package: command::package_of(command) });
         }
@@ -76,19 +80,29 @@ pub fn install(
     let log = staging.path("log");
     if version.is_system() {
         tell(Event::Fetching(version.source()));
-        client::install_system(version, &log)?;
-        tell(Event::Trying);
-        return match probe(None, None) {
-            Ok(version) => Ok(Installation::System { version }),
-            Err(reason) => Err(InstallError::NoGood(reason)),
-        };
+        client::install_system(&version.package, &log)?;
+        if !lacks_adapter {
+            tell(Event::Trying);
+            return match probe(None, None) {
+                Ok(version) => Ok(Installation::System { version }),
+                Err(reason) => Err(InstallError::NoGood(reason)),
+            };
+        }
+        if let Some(package) = sources::headers_package(&recipe.name) {
+            client::install_system(&package, &log)?;
+        }
     }
-    let note = make(recipe, version, &staging, &log, tell)?;
+    let note = make((recipe, lacks_adapter), version, &staging, &log, tell)?;
     let out = staging.path("out");
     tell(Event::Trying);
     let file = |name: &Option<String>| name.as_ref().map(|name| out.join(name));
     let actual = probe(file(&note.adapter).as_deref(), file(&note.library).as_deref()).map_err(InstallError::NoGood)?;
-    let any = version.prefix.is_some() || actual == "unknown";
+    // The adapter of a system's library is kept under the version that this has now.
+    let folder = match version.is_system() {
+        true => root.join(format!("{}@{actual}", recipe.name)),
+        false => folder,
+    };
+    let any = version.is_system() || version.prefix.is_some() || actual == "unknown";
     if !any && !actual.starts_with(&version.version) {
         return Err(InstallError::WrongVersion { wanted: version.version.clone(), actual });
     }
@@ -104,7 +118,7 @@ pub fn install(
 
 /// Fetches, checks and builds, and says what is then in `out`.
 fn make(
-    recipe: &Recipe,
+    (recipe, lacks_adapter): (&Recipe, bool),
     version: &EngineVersion,
     staging: &Staging,
     log: &Path,
@@ -113,7 +127,9 @@ fn make(
     let (out, fetched) = (staging.path("out"), staging.path("fetched"));
     fs::create_dir_all(&out)?;
     fs::create_dir_all(&fetched)?;
-    tell(Event::Fetching(version.source()));
+    if !version.is_system() {
+        tell(Event::Fetching(version.source()));
+    }
     let archive = client::fetch(version, &fetched, log)?;
     let mut sha256 = None;
     let mut source = staging.path("source");
@@ -135,6 +151,10 @@ fn make(
         build((recipe, version), script, &source, staging, log)?;
     }
     let adapter = format!("libkvdyno_{}.so", recipe.name);
+    if lacks_adapter && !out.join(&adapter).is_file() {
+        tell(Event::Building);
+        build_adapter(&recipe.name, &out.join(&adapter), staging, log)?;
+    }
     let adapter = out.join(&adapter).is_file().then_some(adapter);
     let library = version.extract.clone().or_else(|| version.library.clone());
     match &library {
@@ -171,12 +191,24 @@ fn build(
     command.arg("-eu").arg(adapter.join(script)).current_dir(source);
     command.env("SOURCE", source).env("ADAPTER", &adapter).env("INCLUDE", project.join("include"));
     command.env("ABI", project.join("crates/abi")).env("OUT", staging.path("out")).env("JOBS", jobs.to_string());
+    command.env("HEADERS", staging.headers()?);
     // A caller's own choice of where cargo builds must not take the result elsewhere.
     command.env("CARGO_TARGET_DIR", staging.path("target"));
     if let Some(prefix) = &version.prefix {
         command.env("PREFIX", prefix);
     }
     Ok(command::run(&format!("building {}", recipe.name), &mut command, log)?)
+}
+
+/// Builds an adapter in C by the adapters' own makefile, with the headers that the engine's build has left.
+fn build_adapter(name: &str, adapter: &Path, staging: &Staging, log: &Path) -> Result<(), InstallError> {
+    let project = staging.path("kvdyno");
+    sources::lay_out(&project)?;
+    let mut command = Command::new("make");
+    command.arg("--directory").arg(project.join("engines"));
+    command.arg(format!("OUT={}", staging.path("out").display())).arg(adapter);
+    command.env("CPATH", staging.headers()?);
+    Ok(command::run(&format!("building the adapter of {name}"), &mut command, log)?)
 }
 
 /// A folder for unfinished work, gone when it is dropped. One that a killed process left is removed by the next, or by
@@ -191,6 +223,13 @@ impl Staging {
 
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
+    }
+
+    /// The folder for the engine's headers.
+    fn headers(&self) -> io::Result<PathBuf> {
+        let headers = self.path("headers");
+        fs::create_dir_all(&headers)?;
+        Ok(headers)
     }
 }
 
@@ -230,7 +269,7 @@ mod tests {
         let recipe = Recipe { name: "x".into(), default: None, versions: Vec::new(), any: None, manual: None };
         let probe = |_: Option<&Path>, _: Option<&Path>| Ok(String::new());
         let version = EngineVersion { client: PackageClient::Go, ..version(PackageClient::Go) };
-        let error = install(&recipe, &version, &folder, &probe, &|_| ()).unwrap_err();
+        let error = install(&recipe, &version, (&folder, false), &probe, &|_| ()).unwrap_err();
         assert!(matches!(error, InstallError::Needs { .. }), "{error}");
         assert!(!folder.exists());
     }

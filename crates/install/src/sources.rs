@@ -34,8 +34,20 @@ pub fn recipes() -> Vec<(String, String)> {
     recipes
 }
 
+/// Whether the engine's adapter is one in C that the makefile of the adapters builds.
+pub fn has_adapter_in_c(engine: &str) -> bool {
+    has(engine, &format!("{engine}.c"))
+}
+
+/// The distribution's package with the headers that the engine's adapter includes.
+pub fn headers_package(engine: &str) -> Option<String> {
+    let flags = EngineSources::get(&format!("{engine}/flags.mk"))?.data;
+    let flags = String::from_utf8_lossy(&flags).into_owned();
+    let needs = flags.lines().find_map(|line| line.strip_prefix(&format!("NEEDS_{engine} = ")));
+    needs.map(|package| package.trim().to_owned())
+}
+
 /// Whether the engine's folder has the file.
-#[cfg(test)]
 pub fn has(engine: &str, file: &str) -> bool {
     EngineSources::get(&format!("{engine}/{file}")).is_some()
 }
@@ -89,6 +101,15 @@ pub fn lay_out(root: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn adapters_in_c_are_told_with_the_package_of_their_headers() {
+        assert!(has_adapter_in_c("lmdb") && has_adapter_in_c("basho-leveldb"));
+        assert!(!has_adapter_in_c("redb") && !has_adapter_in_c("pebble") && !has_adapter_in_c("tokuft"));
+        assert_eq!(headers_package("bdb").as_deref(), Some("libdb5.3-dev"));
+        assert_eq!(headers_package("rocksdb"), None);
+        assert_eq!(headers_package("sqlite"), None);
+    }
 
     #[test]
     fn the_layout_has_what_a_build_needs() {

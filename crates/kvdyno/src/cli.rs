@@ -317,9 +317,9 @@ pub struct RunArguments {
     /// machines share
     #[arg(long, value_name = "NUMBER/PARTS", conflicts_with = "resume")]
     pub part: Option<WantedParts>,
-    /// Rule by which the plan is dealt to its parts: blocks, or repeats: each part does the whole plan, with repeats of
-    /// its own, to tell machines from setups [default: blocks]
-    #[arg(long, value_name = "DEAL", requires = "part")]
+    /// Rule of dealing: by blocks each part does some of the work, with all its repeats; by repeats each does the whole
+    /// plan, so that machines are told from setups [default: blocks]
+    #[arg(long, value_parser = words::<Deal>(), value_name = "DEAL", requires = "part")]
     pub deal: Option<Deal>,
     /// Folder for the databases, on the storage to be measured [default: lab.dir of the file, or the results folder]
     #[arg(long, value_name = "FOLDER", conflicts_with = "resume", help_heading = "[lab]")]
@@ -360,8 +360,8 @@ pub struct SubmitArguments {
     /// Number of parts
     #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u32).range(1..=i64::from(Part::MOST)))]
     pub parts: u32,
-    /// Rule by which the plan is dealt to its parts: blocks or repeats
-    #[arg(long, value_name = "DEAL", default_value_t)]
+    /// Rule of dealing
+    #[arg(long, value_parser = words::<Deal>(), value_name = "DEAL", default_value_t)]
     pub deal: Deal,
     /// New folder of all results, on storage that the machines share [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER")]

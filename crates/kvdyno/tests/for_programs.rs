@@ -299,7 +299,7 @@ fn flags_stand_under_their_own_headings() {
         let options: BTreeSet<&str> = of("Options").into_iter().collect();
         let own: &[&str] = match command {
             "diff" => &["across", "resume"],
-            "run" => &["budget", "fit", "part", "resume"],
+            "run" => &["budget", "deal", "fit", "part", "resume"],
             _ => &[],
         };
         assert_eq!(options, own.iter().copied().collect(), "{command}");

@@ -382,6 +382,8 @@ fn the_scripts_for_schedulers_run_all_parts_and_merge_them() {
     let workflow = &script.exits(0).stdout;
     assert!(workflow.contains("        part: [1, 2, 3, 4]\n"), "{workflow}");
     assert!(workflow.contains("kvdyno run experiment.toml --part ${{ matrix.part }}/4 --out"), "{workflow}");
+    let dealt = lab.run(["submit", "github", "experiment.toml", "--parts", "4", "--deal", "repeats"]);
+    assert!(dealt.stdout.contains("--part ${{ matrix.part }}/4 --deal repeats --out"), "{}", dealt.stdout);
     lab.run(["submit", "github", "experiment.toml", "--parts", "257"]).exits(2).says("at most 256 --parts");
     lab.run(["submit", "slurm", "nothing.toml", "--parts", "4"]).exits(2).says("there is no file nothing.toml");
     lab.run(["submit", "slurm", "experiment.toml", "--parts", "0"]).exits(2);
@@ -448,6 +450,6 @@ fn parts_are_dealt_by_one_rule() {
     let merged = merge(&lab, &["part-1", "part-2"], "all");
     merged.exits(2).says("part-2 is of a plan that was dealt by --deal repeats, and part-1 by blocks");
     let unknown = lab.run(["run", "experiment.toml", "--part", "2/2", "--deal", "cards", "--out", "x"]);
-    unknown.exits(2).says("it can be blocks or repeats");
+    unknown.exits(2).says("[possible values: blocks, repeats]");
     lab.run(["run", "experiment.toml", "--deal", "repeats", "--out", "x"]).exits(2).says("--part");
 }

@@ -421,7 +421,7 @@ fn parse<T: DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, ReadError> 
 }
 
 /// The content of a file; `None` if there is none of that name.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     files::read(path).map_err(|failure| match failure {
         ReadFailure::Io(cause) => ReadError::Io { path: path.to_owned(), cause },
         ReadFailure::Not(cause) => ReadError::Damaged { path: path.to_owned(), cause },

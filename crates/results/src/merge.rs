@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::files;
-use crate::folder::{ReadError, ResultsFolder};
+use crate::folder::{self, ReadError, ResultsFolder};
 use crate::{Machine, MergedPart, PartFacts, Phase, SavedPlan, Spent, TrialKey, TrialResult, side_by_side};
 
 /// Parts that belong together, before anything is written.
@@ -74,8 +74,8 @@ const RESULT: &str = "result.json";
 impl Merge {
     /// Reads parts and checks that they belong together, and that `out` is empty or has some of them already.
     ///
-    /// If several parts loaded a variant, each for itself, the loads of one of them stand: see [`loaded_by`]. Where each
-    /// part does the whole plan, all of them do.
+    /// If several parts loaded a variant, each for itself, the loads of one of them stand: see [`loaded_by`]. Where
+    /// each part does the whole plan, all of them do.
     ///
     /// # Errors
     /// If a part is none, is there twice, or is of another experiment, plan or kvdyno than the first.
@@ -299,7 +299,7 @@ impl Numbering {
     fn result(self, trial: &Path) -> Result<Vec<u8>, MergeError> {
         let path = trial.join(RESULT);
         let damaged = |cause: String| ReadError::Damaged { path: path.clone(), cause };
-        let text = files::read(&path).map_err(|cause| damaged(cause.to_string()))?;
+        let text = folder::read(&path)?;
         let text = text.ok_or_else(|| damaged("it is gone".to_owned()))?;
         if self.trials_before == 0 {
             serde_json::from_slice::<IgnoredAny>(&text).map_err(|error| damaged(error.to_string()))?;

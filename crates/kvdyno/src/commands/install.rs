@@ -26,7 +26,9 @@ pub fn run(arguments: &InstallArguments) -> Result<(), Error> {
         let label = label(recipe, version);
         let line = InstallProgress::new(&label);
         let trial = |adapter: Option<&Path>, library: Option<&Path>| try_out(&recipe.name, adapter, library);
-        let outcome = kvdyno_install::install(recipe, version, &root, &trial, &|event| line.tell(&event));
+        let lacks_adapter = request(&EngineName::parse(&recipe.name), None).is_err();
+        let tell = |event| line.tell(&event);
+        let outcome = kvdyno_install::install(recipe, version, (&root, lacks_adapter), &trial, &tell);
         failed += usize::from(outcome.is_err());
         line.end(&outcome);
     }

@@ -15,7 +15,7 @@ use kvdyno_environment::ownership::RunName;
 use kvdyno_environment::random_bits;
 use kvdyno_experiment::{Experiment, FileError, MOST_BYTES, Shipped};
 use kvdyno_model::text::{counted, of_the_rest};
-use kvdyno_model::{FilePath, Part, TimeSpan, WantedParts};
+use kvdyno_model::{DealtPart, FilePath, Part, TimeSpan, WantedParts};
 use kvdyno_plan::{AffordableRepeats, Checked, EnginesHere, Extent, MachineCapacity, check, check_space};
 use kvdyno_report::{Format, Tables};
 use kvdyno_results::folder::ResultsFolder;

@@ -71,7 +71,8 @@ fn refuse_other(folder: &Path, DealtPart { part, deal }: DealtPart, own: &Value)
     let shown = folder.display();
     let Some(plan) = ResultsFolder::at(folder).plan()? else { return Ok(()) };
     if plan.part.as_ref().map(|facts| (facts.part, facts.deal)) != Some((part, deal)) {
-        return Err(Error::Input(format!("{shown} is not part {part} with --deal {deal}; choose another --out")));
+        let dealt = if deal.is_blocks() { String::new() } else { format!(" with --deal {deal}") };
+        return Err(Error::Input(format!("{shown} is not part {part}{dealt}; choose another --out")));
     }
     let changes = plan.changes_of_experiment(own);
     // Where databases are is each machine's own affair.
