@@ -74,7 +74,8 @@ impl<'a> Cell<'a> {
 
     /// The machines on which a side's rate lies far from that of the others, each with its rate over the median of all.
     pub fn machines_standing_out(&self, side: Side) -> Vec<(usize, f64)> {
-        let rates = self.finished.iter().map(|result| (result.trial.repeat, result.rate(side)));
+        let calm = self.finished.iter().filter(|result| !self.interfered.contains(&result.trial.repeat));
+        let rates = calm.map(|result| (result.trial.repeat, result.rate(side)));
         standing_out(rates.filter(|(_, rate)| *rate > 0.0), &self.machines)
     }
 
@@ -182,7 +183,7 @@ fn rate(finished: &[&TrialResult], (series, machines): (&Series, &RepeatMachines
         _ => {
             let logs =
                 finished.iter().copied().filter(does).map(|result| (result.trial.repeat, result.rate(side).ln()));
-            Estimate::of_rates(&values_of(logs, machines).into_iter().map(f64::exp).collect::<Vec<_>>())
+            Estimate::of_machines(&values_of(logs, machines), rates.len())
         }
     }
 }

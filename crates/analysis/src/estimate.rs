@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::machines::FEWEST_MACHINES;
 use crate::verdicts::trimmed::TrimmedMean;
 
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
@@ -39,6 +40,13 @@ pub struct Estimate {
 pub enum Method {
     /// Several trials: how far another run of the same experiment may come out.
     Repeats(usize),
+    /// Several machines, each with repeats: how far another machine like these may come out.
+    Machines {
+        /// Machines.
+        machines: usize,
+        /// Repeats on all of them.
+        repeats: usize,
+    },
     /// One trial's time series: how steady that trial was. It knows nothing of what differs from run to run, such as
     /// where the database came to lie, and is as a rule too narrow for comparing two engines.
     Series {
@@ -55,6 +63,7 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Method::Repeats(n) => write!(f, "{n} repeats"),
+            Method::Machines { machines, repeats } => write!(f, "{repeats} repeats on {machines} machines"),
             Method::Series { points, batches } if points == batches => write!(f, "1 trial, {points} points"),
             Method::Series { points, batches } => write!(f, "1 trial, {points} points in {batches} batches"),
             Method::Single => write!(f, "1 trial, no interval"),
@@ -92,6 +101,21 @@ impl Estimate {
         let half = middle.half(1.0 - CONFIDENCE);
         let (low, high) = (end(-half), end(half));
         Some(Estimate { value: middle.value.exp(), low, high, n: rates.len(), method: Method::Repeats(rates.len()) })
+    }
+
+    /// The rate of trials on several machines, `repeats` of them, from the means of each machine's logarithms. Too few
+    /// machines have no interval.
+    pub(crate) fn of_machines(logs: &[f64], repeats: usize) -> Option<Estimate> {
+        let rates: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+        let middle = Estimate::of_rates(&rates)?;
+        let is_enough = logs.len() >= FEWEST_MACHINES;
+        Some(Estimate {
+            low: middle.low.filter(|_| is_enough),
+            high: middle.high.filter(|_| is_enough),
+            n: repeats,
+            method: Method::Machines { machines: logs.len(), repeats },
+            ..middle
+        })
     }
 
     /// The rate of one trial, `value`, with an interval from the rates of the equally long points of its series.

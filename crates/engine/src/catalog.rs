@@ -101,6 +101,11 @@ pub fn find(name: &EngineName) -> Result<EngineLocation, FindError> {
     engine_location.ok_or_else(|| missing(name, &installed))
 }
 
+/// Whether there is an adapter of this name that is of no installed version alone.
+pub fn has_adapter(name: &str) -> bool {
+    find_named(name, &folders()).is_some()
+}
+
 fn missing(name: &EngineName, installed: &[Installed]) -> FindError {
     let known: Vec<String> = list().into_keys().collect();
     match &name.version {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-use kvdyno_engine::installed::{InstallNote, NOTE};
+use kvdyno_engine::installed::{InstallNote, Installed, NOTE, in_folder};
 use kvdyno_environment::leftovers::leftovers;
 use kvdyno_environment::ownership::{OwnedFolder, register_folders};
 
@@ -51,7 +51,8 @@ pub enum Installation {
 pub type EngineProbe<'a> = &'a dyn Fn(Option<&Path>, Option<&Path>) -> Result<String, String>;
 
 /// Brings `version` of the recipe's engine into `root`, the user's folder for engines. Where nobody has built the
-/// engine's adapter, because the program came alone, `lacks_adapter`: then that is built, too, and kept there.
+/// engine's adapter, because the program came alone, `lacks_adapter`: then that is built, too, and kept in `root`, for
+/// all versions.
 ///
 /// # Errors
 /// With the reason; then nothing of it is left.
@@ -64,8 +65,9 @@ pub fn install(
 ) -> Result<Installation, InstallError> {
     let lacks_adapter = lacks_adapter && sources::has_adapter_in_c(&recipe.name);
     let folder = root.join(format!("{}@{}", recipe.name, version.version));
+    let is_complete = |there: Installed| !lacks_adapter || there.adapter.is_some();
     // A user's own build may have changed since.
-    if version.prefix.is_none() && folder.join(NOTE).is_file() {
+    if version.prefix.is_none() && in_folder(&folder).is_some_and(is_complete) {
         return Ok(Installation::AlreadyThere(folder));
     }
     let compilers = ["cc", "make"].map(str::to_owned);
@@ -81,28 +83,24 @@ pub fn install(
     if version.is_system() {
         tell(Event::Fetching(version.source()));
         client::install_system(&version.package, &log)?;
-        if !lacks_adapter {
-            tell(Event::Trying);
-            return match probe(None, None) {
-                Ok(version) => Ok(Installation::System { version }),
-                Err(reason) => Err(InstallError::NoGood(reason)),
-            };
-        }
-        if let Some(package) = sources::headers_package(&recipe.name) {
+        if let Some(package) = sources::headers_package(&recipe.name).filter(|_| lacks_adapter) {
             client::install_system(&package, &log)?;
         }
+        let adapter = lacks_adapter.then(|| build_adapter(&recipe.name, &staging, &log, tell)).transpose()?;
+        tell(Event::Trying);
+        let version = probe(adapter.as_deref(), None).map_err(InstallError::NoGood)?;
+        keep_adapter(adapter.as_deref(), root)?;
+        return Ok(Installation::System { version });
     }
-    let note = make((recipe, lacks_adapter), version, &staging, &log, tell)?;
+    let note = make(recipe, version, &staging, &log, tell)?;
+    let lacks_adapter = lacks_adapter && note.adapter.is_none();
+    let common = lacks_adapter.then(|| build_adapter(&recipe.name, &staging, &log, tell)).transpose()?;
     let out = staging.path("out");
     tell(Event::Trying);
     let file = |name: &Option<String>| name.as_ref().map(|name| out.join(name));
-    let actual = probe(file(&note.adapter).as_deref(), file(&note.library).as_deref()).map_err(InstallError::NoGood)?;
-    // The adapter of a system's library is kept under the version that this has now.
-    let folder = match version.is_system() {
-        true => root.join(format!("{}@{actual}", recipe.name)),
-        false => folder,
-    };
-    let any = version.is_system() || version.prefix.is_some() || actual == "unknown";
+    let adapter = file(&note.adapter).or_else(|| common.clone());
+    let actual = probe(adapter.as_deref(), file(&note.library).as_deref()).map_err(InstallError::NoGood)?;
+    let any = version.prefix.is_some() || actual == "unknown";
     if !any && !actual.starts_with(&version.version) {
         return Err(InstallError::WrongVersion { wanted: version.version.clone(), actual });
     }
@@ -113,12 +111,13 @@ pub fn install(
         fs::remove_dir_all(&folder)?;
     }
     fs::rename(&out, &folder)?;
+    keep_adapter(common.as_deref(), root)?;
     Ok(Installation::Installed { folder, version: actual })
 }
 
 /// Fetches, checks and builds, and says what is then in `out`.
 fn make(
-    (recipe, lacks_adapter): (&Recipe, bool),
+    recipe: &Recipe,
     version: &EngineVersion,
     staging: &Staging,
     log: &Path,
@@ -127,9 +126,7 @@ fn make(
     let (out, fetched) = (staging.path("out"), staging.path("fetched"));
     fs::create_dir_all(&out)?;
     fs::create_dir_all(&fetched)?;
-    if !version.is_system() {
-        tell(Event::Fetching(version.source()));
-    }
+    tell(Event::Fetching(version.source()));
     let archive = client::fetch(version, &fetched, log)?;
     let mut sha256 = None;
     let mut source = staging.path("source");
@@ -151,10 +148,6 @@ fn make(
         build((recipe, version), script, &source, staging, log)?;
     }
     let adapter = format!("libkvdyno_{}.so", recipe.name);
-    if lacks_adapter && !out.join(&adapter).is_file() {
-        tell(Event::Building);
-        build_adapter(&recipe.name, &out.join(&adapter), staging, log)?;
-    }
     let adapter = out.join(&adapter).is_file().then_some(adapter);
     let library = version.extract.clone().or_else(|| version.library.clone());
     match &library {
@@ -200,15 +193,26 @@ fn build(
     Ok(command::run(&format!("building {}", recipe.name), &mut command, log)?)
 }
 
-/// Builds an adapter in C by the adapters' own makefile, with the headers that the engine's build has left.
-fn build_adapter(name: &str, adapter: &Path, staging: &Staging, log: &Path) -> Result<(), InstallError> {
-    let project = staging.path("kvdyno");
+/// Builds an adapter in C by the adapters' own makefile, with the headers that the engine's build has left, and returns
+/// its file.
+fn build_adapter(name: &str, staging: &Staging, log: &Path, tell: &dyn Fn(Event)) -> Result<PathBuf, InstallError> {
+    tell(Event::Building);
+    let (project, out) = (staging.path("kvdyno"), staging.path("adapter"));
     sources::lay_out(&project)?;
+    let adapter = out.join(format!("libkvdyno_{name}.so"));
     let mut command = Command::new("make");
-    command.arg("--directory").arg(project.join("engines"));
-    command.arg(format!("OUT={}", staging.path("out").display())).arg(adapter);
+    command.arg("--directory").arg(project.join("engines")).arg(format!("OUT={}", out.display())).arg(&adapter);
     command.env("CPATH", staging.headers()?);
-    Ok(command::run(&format!("building the adapter of {name}"), &mut command, log)?)
+    command::run(&format!("building the adapter of {name}"), &mut command, log)?;
+    Ok(adapter)
+}
+
+/// Moves an adapter that was built and tried to the folder in which it is found.
+fn keep_adapter(adapter: Option<&Path>, root: &Path) -> io::Result<()> {
+    match adapter.and_then(|adapter| Some((adapter, adapter.file_name()?))) {
+        Some((adapter, name)) => fs::rename(adapter, root.join(name)),
+        None => Ok(()),
+    }
 }
 
 /// A folder for unfinished work, gone when it is dropped. One that a killed process left is removed by the next, or by

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use kvdyno_dataset::subseed;
 use kvdyno_experiment::{Experiment, FileError};
 use kvdyno_model::{DatabaseOrigin, Deal, DealtPart};
 use kvdyno_results::Phase;
@@ -34,6 +35,13 @@ impl Checked {
     /// dealt, a part has all blocks.
     pub fn keep_part(&mut self, DealtPart { part, deal }: DealtPart) -> usize {
         let blocks = blocks(&self.plan, self.experiment.lab.database != DatabaseOrigin::Fresh);
+        if deal == Deal::Repeats {
+            // The same draws on each machine would be an effect that all of them have in common.
+            for trial in self.plan.trials.iter_mut().filter(|_| part.number() > 1) {
+                let seed = &mut trial.workload.parameters.seed;
+                *seed = subseed(*seed, &[u64::from(part.number())]);
+            }
+        }
         if deal == Deal::Blocks {
             let own: HashSet<&ComparedWork> = blocks[part.share(blocks.len())].iter().flatten().collect();
             self.plan.keep(|trial| own.contains(&ComparedWork::of(trial)));

@@ -74,20 +74,26 @@ impl Machines {
     /// plan. A part that another machine resumed counts as the first one's.
     pub(crate) fn of_repeats(&self, results: &[TrialResult]) -> RepeatMachines {
         let hosts = self.hosts();
-        let dealt = self.parts.iter().any(|(merged, _)| merged.facts.deal == Deal::Repeats);
-        if !dealt || hosts.len() < 2 {
+        if self.parts.iter().all(|(merged, _)| merged.facts.deal != Deal::Repeats) {
             return RepeatMachines::new();
         }
+        let hosts = self.hosts();
         let of_result = |result: &TrialResult| {
-            let host = self.parts[*self.by_trial.get(&result.trial.number)?].0.hosts.first()?;
-            Some((result.trial.repeat, hosts.iter().position(|known| known.is(host))?))
+            let part = *self.by_trial.get(&result.trial.number)?;
+            let known = self.parts[part].0.hosts.first();
+            let host = known.and_then(|host| hosts.iter().position(|other| other.is(host)));
+            // A part whose machine is unknown has one of its own.
+            Some((result.trial.repeat, host.unwrap_or(hosts.len() + part)))
         };
-        results.iter().filter_map(of_result).collect()
+        let machines: RepeatMachines = results.iter().filter_map(of_result).collect();
+        let mut distinct = machines.values();
+        let first = distinct.next();
+        if distinct.all(|machine| Some(machine) == first) { RepeatMachines::new() } else { machines }
     }
 
     /// The name of one of [`Machines::hosts`].
     pub(crate) fn name(&self, machine: usize) -> &str {
-        self.hosts().get(machine).map_or("", |host| &host.name)
+        self.hosts().get(machine).map_or("an unknown machine", |host| &host.name)
     }
 
     /// All machines, each once.

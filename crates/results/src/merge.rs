@@ -307,6 +307,8 @@ impl Numbering {
         }
         let mut result: TrialResult = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         result.trial = self.of_all(&result.trial);
+        let beside = result.design.iter_mut().flat_map(|design| &mut design.beside);
+        beside.for_each(|number| *number += self.trials_before);
         if let Some(copy) = &mut result.copied_from {
             copy.load += self.trials_before;
         }

@@ -135,12 +135,15 @@ impl MeasuredCell {
         self.unsure.or(other.unsure).or(kept).or(is_interfered.then_some(Unsure::Interference))
     }
 
-    /// The reason why nothing may be said of others like its machines, where its repeats are of several.
+    /// Whether its repeats are of several machines.
+    pub(super) fn is_of_machines(&self) -> bool {
+        !self.machines.is_empty()
+    }
+
+    /// The reason why nothing may be said of others like its machines: they are too few, or one.
     pub(super) fn few_machines(&self) -> Option<Unsure> {
-        let own: BTreeSet<usize> =
-            self.figures.keys().filter_map(|repeat| self.machines.get(repeat).copied()).collect();
-        let machines = own.len();
-        (machines > 0 && machines < FEWEST_MACHINES).then_some(Unsure::FewMachines { machines })
+        let machines = if self.is_of_machines() { self.logs().len() } else { 1 };
+        (machines < FEWEST_MACHINES).then_some(Unsure::FewMachines { machines })
     }
 
     /// The logarithm of the ratio of its rate in tables to another's; absent where the figure is no rate.

@@ -26,6 +26,8 @@ pub struct UnpairedFigures {
     pub figure: VerdictFigure,
     /// The logarithm of the ratio of the two rates that tables have; absent where the figure is no rate.
     pub rates: Option<f64>,
+    /// Whether each figure is the mean of a machine's repeats.
+    pub by_machine: bool,
 }
 
 impl MeasuredCell {
@@ -35,10 +37,12 @@ impl MeasuredCell {
             CalmRepeats::of(cell.figures.keys().copied(), &cell.with_interference_of_its_own).are_too_few
         };
         let unsure = self.unsure_beside(other, suffers(self) || suffers(other));
-        let few = [self, other].into_iter().find_map(MeasuredCell::few_machines);
-        let unsure = unsure.or(few);
+        let by_machine = [self, other].into_iter().any(MeasuredCell::is_of_machines);
+        let few = [self, other].into_iter().filter(|_| by_machine).find_map(MeasuredCell::few_machines);
+        let unsure = few.or(unsure);
         let [one, of_other] = [self.logs(), other.logs()];
-        UnpairedFigures { one, other: of_other, unsure, figure: self.figure, rates: self.rates_over(other) }
+        let rates = self.rates_over(other);
+        UnpairedFigures { one, other: of_other, unsure, figure: self.figure, rates, by_machine }
     }
 }
 
@@ -66,14 +70,17 @@ impl UnpairedFigures {
 }
 
 /// The comparisons of a family, the first side over the second, in its order: verdicts of all of them hold together.
+/// Values of machines are looked at once: see [`super::compare_family`].
 pub fn compare_unpaired(family: &[UnpairedFigures], terms: &Terms) -> Vec<Comparison> {
+    let are_of_machines = family.iter().any(|cell| cell.by_machine);
+    let terms = &Terms { looks: if are_of_machines { Looks::Once } else { terms.looks }, ..*terms };
     let unjudged = |cell: &UnpairedFigures| Unjudged {
         middle: cell.middle(terms.looks),
         hindrance: cell.hindrance(terms.looks),
         only: mean(&cell.one).zip(mean(&cell.other)).map(|(one, other)| one - other),
         repeats: cell.repeats(),
         values: cell.repeats(),
-        by_machine: false,
+        by_machine: cell.by_machine,
         bias: None,
         by_slices: false,
         without_others: None,

@@ -280,6 +280,7 @@ impl fmt::Display for Unsure {
             Unsure::TooFewRounds { rounds, needed } => {
                 write!(f, "{rounds} rounds in which both were on each copy, and {needed} are needed")
             }
+            Unsure::FewMachines { machines: 1 } => write!(f, "one machine, beside several"),
             Unsure::FewMachines { machines } => {
                 write!(f, "{machines} machines, and {FEWEST_MACHINES} are needed to pool them")
             }

@@ -26,7 +26,7 @@ pub fn run(arguments: &InstallArguments) -> Result<(), Error> {
         let label = label(recipe, version);
         let line = InstallProgress::new(&label);
         let trial = |adapter: Option<&Path>, library: Option<&Path>| try_out(&recipe.name, adapter, library);
-        let lacks_adapter = request(&EngineName::parse(&recipe.name), None).is_err();
+        let lacks_adapter = !catalog::has_adapter(&recipe.name);
         let tell = |event| line.tell(&event);
         let outcome = kvdyno_install::install(recipe, version, (&root, lacks_adapter), &trial, &tell);
         failed += usize::from(outcome.is_err());
