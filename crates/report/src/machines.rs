@@ -73,7 +73,6 @@ impl Machines {
     /// Which of [`Machines::hosts`] each repeat was measured on; empty unless each of several machines did the whole
     /// plan. A part that another machine resumed counts as the first one's.
     pub(crate) fn of_repeats(&self, results: &[TrialResult]) -> RepeatMachines {
-        let hosts = self.hosts();
         if self.parts.iter().all(|(merged, _)| merged.facts.deal != Deal::Repeats) {
             return RepeatMachines::new();
         }
