@@ -292,11 +292,13 @@ test-numa: setup
 		$(CARGO) test --release --locked -p kvdyno --test tests numa_guest:: -- --ignored
 
 # A controller and two nodes, all on this machine, and STRIKES: requeued tasks, killed ones, a controller that crashes.
+# EXPERIMENT: a file instead of a small experiment of its own.
 STRIKES ?= 20
+EXPERIMENT ?=
 test-slurm: setup
 	WITH_SLURM=yes scripts/setup.sh
 	$(MAKE) build
-	tests/slurm/run.sh $(CURDIR)/target/release/kvdyno $(CURDIR)/$(ENGINES) target/slurm $(STRIKES)
+	tests/slurm/run.sh $(CURDIR)/target/release/kvdyno $(CURDIR)/$(ENGINES) target/slurm $(STRIKES) $(EXPERIMENT)
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh

@@ -52,6 +52,7 @@ declare what the check is about. Below the table: how checks failed, whether tha
 was tried than would have been.
 
 END
-    "$kvdyno" engines check "$@" --kills 30 --skip-missing --format md
+    # Checks mostly wait.
+    "$kvdyno" engines check "$@" --kills 30 --jobs $((2 * $(nproc))) --skip-missing --format md
 } >"$pages/checks.md" || { echo "docs-tables: a check failed, see docs/engines/checks.md" >&2; exit 1; }
 echo "docs-tables: wrote docs/engines/checks.md"

@@ -6,7 +6,7 @@
 # tests/slurm/run.sh KVDYNO ENGINES FOLDER [STRIKES]
 set -euo pipefail
 
-kvdyno=$1 engines=$2 folder=$3 strikes=${4:-20}
+kvdyno=$1 engines=$2 folder=$3 strikes=${4:-20} experiment=${5:-}
 parts=8
 rm -rf "$folder"
 mkdir -p "$folder"/{state,spool,log,run}
@@ -97,7 +97,10 @@ until_true "a node" idle
 
 # ---- the experiment, whole and in parts
 
-cat >"$folder/experiment.toml" <<EXPERIMENT
+if [ -n "$experiment" ]; then
+    cp "$experiment" "$folder/experiment.toml"
+else
+    cat >"$folder/experiment.toml" <<EXPERIMENT
 engines = ["lmdb", "leveldb"]
 [data]
 records = 20000
@@ -119,6 +122,8 @@ readers = [1, 2]
 duration = "500ms"
 warmup = "50ms"
 EXPERIMENT
+fi
+repeats=$(sed -n 's/^repeat = \([0-9]*\)$/\1/p' "$folder/experiment.toml")
 cd "$folder"
 "$kvdyno" run experiment.toml --out whole --quiet >/dev/null
 "$kvdyno" submit slurm experiment.toml --parts "$parts" --out results >submit.sh
@@ -185,12 +190,12 @@ until_true "the merge" merged
 
 # What was ordered: each trial with its seed.
 trials() {
-    python3 - "$1" <<'LIST'
+    python3 - "$1" "$repeats" <<'LIST'
 import glob, json, sys
 for file in sorted(glob.glob(sys.argv[1] + "/trials/*/result.json")):
     with open(file) as text:
         result = json.load(text)
-    if result["trial"]["repeat"] <= 2:
+    if result["trial"]["repeat"] <= int(sys.argv[2]):
         print(json.dumps([result["trial"], result["workload"]["seed"], result["outcome"]], sort_keys=True))
 LIST
 }
@@ -204,5 +209,27 @@ trials whole >whole.txt
 trials results/all >merged.txt
 [ -s whole.txt ] || fail "the whole has no trials"
 diff whole.txt merged.txt || fail "merged results have other trials than the whole"
-"$kvdyno" report results/all >/dev/null
+
+for name in whole results/all; do
+    "$kvdyno" report "$name" --format json >"$(basename "$name").json"
+done
+python3 - whole.json all.json <<'VERDICTS' || fail "merged results reverse a verdict of the whole"
+import json, sys
+def decided(file):
+    with open(file) as text:
+        pairs = json.load(text)["verdicts"]
+    decided = {}
+    for pair in pairs:
+        if pair["verdict"] in ("faster", "slower"):
+            # A pair may be named in either order.
+            winner, loser = (pair["one"], pair["other"])[:: 1 if pair["verdict"] == "faster" else -1]
+            name = (pair["work"], *sorted((winner, loser)), pair["side"], pair["figure"])
+            decided[name] = winner
+    return decided
+whole, merged = map(decided, sys.argv[1:])
+both = whole.keys() & merged.keys()
+reversed = [name for name in both if whole[name] != merged[name]]
+print(f"test-slurm: {len(both)} verdicts decided in both, {len(whole)} in the whole; reversed: {reversed or 'none'}")
+sys.exit(bool(reversed) or not both)
+VERDICTS
 echo "test-slurm: $parts parts on two nodes, $struck strikes: every trial once, with its seed"

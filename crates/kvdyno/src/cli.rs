@@ -1,20 +1,23 @@
 //! The command line: commands and flags, with their help.
 
 mod check_arguments;
+mod engines_arguments;
 mod key_flags;
+mod parts_arguments;
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
-use kvdyno_install::Language;
-use kvdyno_model::{Deal, KeyValue, Part, TimeSpan, WantedParts};
+use kvdyno_model::{Deal, KeyValue, TimeSpan, WantedParts};
 use kvdyno_report::{Diff, Format, Paper, Tables};
 
 use crate::progress::MetricsTarget;
 
 pub use check_arguments::CheckArguments;
-pub use key_flags::{DiffFlags, KeyFlags, SettingsFlags};
+pub use engines_arguments::{EnginesArguments, EnginesCommand, InstallArguments, NewArguments, SettingsArguments};
+pub use key_flags::{DiffFlags, KeyFlags};
+pub use parts_arguments::{MergeArguments, Scheduler, StatusArguments, SubmitArguments};
 
 /// A dynamometer for key-value storage engines: measures throughput, latency, CPU time, memory, storage and scaling,
 /// and compares engines, with confidence intervals.
@@ -140,13 +143,14 @@ Examples:
   kvdyno diff rocksdb@8.5.4 rocksdb@10.10.1 --budget 5m               two versions
   kvdyno diff rocksdb rocksdb --option B.block_size=16KiB             two settings
   kvdyno diff --resume results/diff-…                                 continue an interrupted diff
-  kvdyno diff results/monday results/friday --format md               two results folders")]
+  kvdyno diff results/monday results/friday --format md               two results folders
+  kvdyno diff results/plan/all --by machine                           machines of one plan")]
 pub struct DiffArguments {
     /// Side before the change: an engine, as for `kvdyno compare`, or a results folder
     #[arg(value_name = "A", required_unless_present = "resume")]
     pub before: Option<String>,
     /// Side after the change: an engine or a results folder
-    #[arg(value_name = "B", required_unless_present = "resume")]
+    #[arg(value_name = "B", required_unless_present_any = ["resume", "by"])]
     pub after: Option<String>,
     /// Option of an engine; of one side: A.OPTION=VALUE or B.OPTION=VALUE
     #[arg(long, value_name = "ENGINE.OPTION=VALUE", help_heading = "[engine.NAME]")]
@@ -164,6 +168,9 @@ pub struct DiffArguments {
     /// Compare two results folders even if they are from different machines or machine states
     #[arg(long)]
     pub across: bool,
+    /// Compare the machines of merged results (--deal repeats) with the first of them
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["after", "across", "resume"])]
+    pub by: Option<DiffFactor>,
     /// New results folder [default: results/NAME-TIME]
     #[arg(long, value_name = "FOLDER", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -175,6 +182,13 @@ pub struct DiffArguments {
     pub dry_run: bool,
     #[command(flatten)]
     pub watch: WatchArguments,
+}
+
+/// The factor that distinguishes the sides of a diff within one results folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffFactor {
+    /// The machines that each did the whole plan
+    Machine,
 }
 
 /// The progress of a run, for people and for programs.
@@ -332,70 +346,6 @@ pub struct RunArguments {
     pub watch: WatchArguments,
 }
 
-/// A scheduler that runs the parts of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Scheduler {
-    /// A script that submits a job array and a job that merges, for bash
-    Slurm,
-    /// A workflow with a matrix of jobs, for .github/workflows
-    Github,
-    /// A script that starts GNU parallel, for bash
-    Parallel,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Nothing is run or submitted: read the script, and edit it.
-
-Examples:
-  kvdyno submit slurm mine.toml --parts 8 | bash -s -- --partition=NAME
-  kvdyno submit parallel mine.toml --parts 8 | bash -s -- --sshloginfile MACHINES
-  kvdyno submit github mine.toml --parts 8 > .github/workflows/kvdyno.yml")]
-pub struct SubmitArguments {
-    /// Scheduler
-    #[arg(value_enum, value_name = "SCHEDULER")]
-    pub scheduler: Scheduler,
-    /// Experiment file, at the same path on each machine, or the name of one of kvdyno's own experiments
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// Number of parts
-    #[arg(long, value_name = "PARTS", value_parser = clap::value_parser!(u32).range(1..=i64::from(Part::MOST)))]
-    pub parts: u32,
-    /// Rule of dealing
-    #[arg(long, value_parser = words::<Deal>(), value_name = "DEAL", default_value_t)]
-    pub deal: Deal,
-    /// New folder of all results, on storage that the machines share [default: results/NAME-TIME]
-    #[arg(long, value_name = "FOLDER")]
-    pub out: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  kvdyno status results/demo-…       how far one run has come
-  kvdyno status results/part-*/      the same of all parts of a plan")]
-pub struct StatusArguments {
-    /// Results folder; a run may be at work there, on any machine
-    #[arg(required = true, value_name = "FOLDER")]
-    pub folders: Vec<PathBuf>,
-    #[command(flatten)]
-    pub list: ListArguments,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Parts may be merged before all are complete, and again later. If several parts \
-loaded a variant, the merged results have the loads of one of them.
-
-Examples:
-  kvdyno merge results/part-*/ --out results/all
-  kvdyno report results/all")]
-pub struct MergeArguments {
-    /// Results folder of a part
-    #[arg(required = true, value_name = "PART")]
-    pub parts: Vec<PathBuf>,
-    /// Folder of the merged results: a new one, or one that has some of these parts
-    #[arg(long, value_name = "FOLDER")]
-    pub out: PathBuf,
-}
-
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   kvdyno report results/demo-…                      print the tables, and write the page of charts
@@ -428,98 +378,6 @@ pub struct ReportArguments {
     /// Print the JSON Schema of --format json
     #[arg(long, conflicts_with_all = ["folder", "against", "out", "ods", "parquet"])]
     pub schema: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
-pub struct EnginesArguments {
-    #[command(subcommand)]
-    pub command: Option<EnginesCommand>,
-    /// Engine: NAME, NAME:PRESET, or the path of an adapter
-    #[arg(value_name = "ENGINE")]
-    pub name: Option<String>,
-    /// Library to inspect instead of the system's
-    #[arg(long, value_name = "PATH", requires = "name")]
-    pub library: Option<PathBuf>,
-    #[command(flatten)]
-    pub list: ListArguments,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum EnginesCommand {
-    /// Check that adapters conform to the ABI, or list the checks
-    Check(Box<CheckArguments>),
-    /// Write a new, working adapter as a template for your own engine
-    New(NewArguments),
-    /// Show how settings map to the engines' own, or why they are refused
-    Settings(SettingsArguments),
-    /// Fetch and build engines with the package clients of this machine
-    Install(InstallArguments),
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "The adapter keeps records in a sorted table and all writes in a log, and offers durability process. \
-Comments mark where to put your engine. It needs nothing else of kvdyno, builds with the printed command, and passes \
-`kvdyno engines check`.
-
-Examples:
-  kvdyno engines new mine --lang c                        into ./mine, with a Makefile
-  kvdyno engines new mine --lang rust --dir ~/engines     into ~/engines/mine, with its crate"
-)]
-pub struct NewArguments {
-    /// Name of the engine: lower-case letters, digits and `_`
-    #[arg(value_name = "NAME")]
-    pub name: String,
-    /// Language of the adapter: c, c++, rust or go
-    #[arg(long, value_parser = words::<Language>(), value_name = "LANGUAGE")]
-    pub lang: Language,
-    /// Parent folder of the adapter's folder
-    #[arg(long, default_value = ".", value_name = "FOLDER")]
-    pub dir: PathBuf,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "kvdyno verifies the checksum of each download, builds and tests the engine, and installs it in \
-$XDG_DATA_HOME/kvdyno/engines (or ~/.local/share/kvdyno/engines). If a step fails, nothing is installed. To remove an \
-engine, remove its folder there.
-
-Examples:
-  kvdyno engines install hyperleveldb                     the default version of its recipe
-  kvdyno engines install rocksdb@5.7.3 rocksdb@8.5.4      two versions, side by side
-  kvdyno engines install tokuft --library /opt/tokuft     with a library that you built yourself
-  kvdyno engines install --all                            all versions of all recipes"
-)]
-pub struct InstallArguments {
-    /// Engines: NAME or NAME@VERSION (see `kvdyno engines`)
-    #[arg(value_name = "ENGINE", required_unless_present = "all", conflicts_with = "all")]
-    pub engines: Vec<String>,
-    /// Install every version of every recipe
-    #[arg(long)]
-    pub all: bool,
-    /// Folder with include/ and lib/ of an engine that you built yourself
-    #[arg(long, value_name = "PREFIX", conflicts_with = "all")]
-    pub library: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  kvdyno engines settings rocksdb leveldb                 how the settings of the two differ
-  kvdyno engines settings wiredtiger:lsm --cache 16MiB    with another cache
-  kvdyno engines settings --format md                     all installed engines, as a page")]
-pub struct SettingsArguments {
-    /// Engines: NAME, NAME@VERSION, NAME:PRESET, or the path of an adapter [default: all installed]
-    #[arg(value_name = "ENGINE")]
-    pub engines: Vec<String>,
-    #[command(flatten)]
-    pub keys: SettingsFlags,
-    /// Leave out missing engines, and list them
-    #[arg(long)]
-    pub skip_missing: bool,
-    /// Format of the output
-    #[arg(long, default_value_t = Format::Table, value_parser = one_of(&[Format::Table, Format::Markdown]))]
-    pub format: Format,
 }
 
 #[derive(Debug, Args)]

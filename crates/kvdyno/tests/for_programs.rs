@@ -298,7 +298,7 @@ fn flags_stand_under_their_own_headings() {
         assert!(environment.contains(&"device") && !environment.contains(&"out"), "{command}: {environment:?}");
         let options: BTreeSet<&str> = of("Options").into_iter().collect();
         let own: &[&str] = match command {
-            "diff" => &["across", "resume"],
+            "diff" => &["across", "by", "resume"],
             "run" => &["budget", "deal", "fit", "part", "resume"],
             _ => &[],
         };

@@ -441,6 +441,13 @@ fn where_repeats_are_dealt_a_machine_is_one_value() {
     };
     assert!(seeds("part-1").is_disjoint(&seeds("part-2")), "each machine draws for itself");
 
+    let machines = lab.run(["diff", "all", "--by", "machine"]);
+    for words in ["lmdb (node6)", "faulty (node2)", "lmdb (node1)", "either machine"] {
+        assert!(machines.stdout.contains(words), "{words}: {}", machines.stdout);
+    }
+    let one = lab.run(["diff", "part-1", "--by", "machine"]);
+    one.exits(2).says("part-1 has no results of several machines");
+
     merge(&lab, &all[..4], "four").exits(0);
     let four = lab.run(["report", "four", "--format", "json"]);
     assert!(four.stdout.contains("machines, and 5 are needed to pool them"), "{}", four.stdout);

@@ -74,6 +74,8 @@ pub fn check_with(experiment: Experiment, inspector: &dyn Inspector) -> Result<C
         let reasons: Vec<String> = left_out.iter().map(|one| format!("\n- {}: {}", one.engine, one.reason)).collect();
         return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat())));
     }
+    // Of 100,000 trials each of the two takes a quarter of a GiB.
+    drop(plan);
     let plan = plan_of(&variants)?;
     if experiment.lab.database != DatabaseOrigin::Fresh {
         check_inserts(&plan).map_err(|(variant, error)| variants[variant].variant.error(error))?;

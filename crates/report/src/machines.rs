@@ -90,9 +90,19 @@ impl Machines {
         if distinct.all(|machine| Some(machine) == first) { RepeatMachines::new() } else { machines }
     }
 
-    /// The name of one of [`Machines::hosts`].
-    pub(crate) fn name(&self, machine: usize) -> &str {
-        self.hosts().get(machine).map_or("an unknown machine", |host| &host.name)
+    /// The name of a machine that [`Machines::of_repeats`] gave, which no other has.
+    pub(crate) fn name(&self, machine: usize) -> String {
+        let hosts = self.hosts();
+        let Some(host) = hosts.get(machine) else {
+            let part = self.parts.get(machine - hosts.len());
+            return part.map_or(String::new(), |(merged, _)| format!("part {}", merged.facts.part.number()));
+        };
+        let is_only = hosts.iter().filter(|other| other.name == host.name).count() == 1;
+        let is_its = |(merged, _): &&(MergedPart, Option<Machine>)| merged.hosts.iter().any(|other| other.is(host));
+        match self.parts.iter().find(is_its).filter(|_| !is_only) {
+            Some((merged, _)) => format!("{} of part {}", host.name, merged.facts.part.number()),
+            None => host.name.clone(),
+        }
     }
 
     /// All machines, each once.

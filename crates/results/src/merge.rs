@@ -71,6 +71,9 @@ const MOST_CHANGES: usize = 5;
 /// The file of a trial that is written last.
 const RESULT: &str = "result.json";
 
+/// Its name until the trial's other files last.
+const COPIED_RESULT: &str = "result.copying";
+
 impl Merge {
     /// Reads parts and checks that they belong together, and that `out` is empty or has some of them already.
     ///
@@ -115,20 +118,18 @@ impl Merge {
             })
             .collect();
         let copied = side_by_side(&folders, |(numbering, from, to)| {
-            let there = files::read(&to.join(RESULT)).ok().flatten();
-            let is_same = there.is_some() && there == numbering.result(from).ok();
-            if !is_same {
-                numbering.result(from)?;
-                write(to, |to| copy_all_but_result(from, to))?;
+            let result = numbering.result(from)?;
+            let is_there = files::read(&to.join(RESULT)).is_ok_and(|there| there.as_deref() == Some(&result[..]));
+            if !is_there {
+                write(to, |to| copy_trial(from, &result, to))?;
             }
-            Ok::<_, MergeError>((!is_same).then_some((numbering, from, to)))
+            Ok::<_, MergeError>((!is_there).then_some(to))
         })?;
-        let results: Vec<(&Numbering, &PathBuf, &PathBuf)> = copied.into_iter().flatten().collect();
+        let copied: Vec<&PathBuf> = copied.into_iter().flatten().collect();
         // A result says that its trial's other files are there, whatever happens to the machine now.
         write(self.out.root(), sync)?;
-        side_by_side(&results, |(numbering, from, to)| {
-            let result = numbering.result(from)?;
-            write(&to.join(RESULT), |to| write_whole(&result, to))
+        side_by_side(&copied, |folder| {
+            write(&folder.join(RESULT), |result| fs::rename(folder.join(COPIED_RESULT), result))
         })?;
         write(self.out.root(), sync)?;
         self.write_surroundings()
@@ -422,8 +423,8 @@ fn write(path: &Path, writing: impl FnOnce(&Path) -> io::Result<()>) -> Result<(
     writing(path).map_err(|cause| MergeError::Write { path: path.to_owned(), cause })
 }
 
-/// Copies the regular files of a trial's folder, except its result.
-fn copy_all_but_result(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies the regular files of a trial's folder, and its result to [`COPIED_RESULT`].
+fn copy_trial(from: &Path, result: &[u8], to: &Path) -> io::Result<()> {
     match fs::remove_dir_all(to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => fs::create_dir_all(to)?,
@@ -434,14 +435,7 @@ fn copy_all_but_result(from: &Path, to: &Path) -> io::Result<()> {
             fs::copy(entry.path(), to.join(entry.file_name()))?;
         }
     }
-    Ok(())
-}
-
-/// Writes a file, of which nothing is there before all of it is.
-fn write_whole(bytes: &[u8], to: &Path) -> io::Result<()> {
-    let temporary = to.with_extension("copying");
-    fs::write(&temporary, bytes)?;
-    fs::rename(&temporary, to)
+    fs::write(to.join(COPIED_RESULT), result)
 }
 
 /// Makes all that was written to a folder's filesystem last: once for many files.

@@ -1,16 +1,16 @@
-//! `kvdyno diff`: whether a change made an engine slower, by two setups that are measured together or by two results
-//! folders.
+//! `kvdyno diff`: whether a change made an engine slower, by two setups that are measured together, by two results
+//! folders or by the machines of one.
 
 use std::path::Path;
 
 use jiff::Timestamp;
-use kvdyno_analysis::verdicts::DETECT;
+use kvdyno_analysis::verdicts::{DETECT, VerdictFigure};
 use kvdyno_experiment::{Experiment, LabSection};
 use kvdyno_model::Question;
 use kvdyno_report::{Diff, DiffError, DiffOutcome, Format};
 use kvdyno_results::folder::ResultsFolder;
 
-use crate::cli::DiffArguments;
+use crate::cli::{DiffArguments, DiffFactor};
 use crate::commands::named::{sections, sides};
 use crate::commands::report::tell_files;
 use crate::commands::run::{self, EndedRun};
@@ -21,6 +21,9 @@ use crate::output::{print, screen};
 pub fn run(arguments: &DiffArguments) -> Result<(), Error> {
     let (before, after) = match (&arguments.resume, &arguments.before, &arguments.after) {
         (Some(folder), ..) => return resume(folder, arguments),
+        (None, Some(folder), None) if arguments.by == Some(DiffFactor::Machine) => {
+            return of_machines(folder, arguments);
+        }
         (None, Some(before), Some(after)) => (before, after),
         _ => return Err(Error::Input("a diff needs two sides: kvdyno diff A B".to_owned())),
     };
@@ -122,12 +125,26 @@ fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
 fn of_folders(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
     refuse_measuring(arguments)?;
     let [before, after] = [ResultsFolder::open(before)?, ResultsFolder::open(after)?];
-    let terms = (arguments.keys.detect().unwrap_or(DETECT), arguments.keys.figure().unwrap_or_default());
-    let diff = Diff::of_folders(&before, &after, terms, arguments.across).map_err(|error| match error {
+    let diff = Diff::of_folders(&before, &after, terms(arguments), arguments.across).map_err(of_results)?;
+    tell(&diff, arguments.format)
+}
+
+fn of_machines(folder: &str, arguments: &DiffArguments) -> Result<(), Error> {
+    refuse_measuring(arguments)?;
+    let diff = Diff::of_machines(&ResultsFolder::open(folder)?, terms(arguments)).map_err(of_results)?;
+    tell(&diff, arguments.format)
+}
+
+/// The terms on which results are compared that are there already.
+fn terms(arguments: &DiffArguments) -> (f64, VerdictFigure) {
+    (arguments.keys.detect().unwrap_or(DETECT), arguments.keys.figure().unwrap_or_default())
+}
+
+fn of_results(error: DiffError) -> Error {
+    match error {
         DiffError::Read(error) => Error::ResultsFolder(error),
         error => Error::Input(error.to_string()),
-    })?;
-    tell(&diff, arguments.format)
+    }
 }
 
 /// Refuses flags that say how to measure: results are there already.
@@ -144,7 +161,7 @@ fn refuse_measuring(arguments: &DiffArguments) -> Result<(), Error> {
     let flag = given.iter().find(|(is_given, _)| *is_given).map(|(_, flag)| *flag);
     match flag.or(arguments.keys.about_measuring()) {
         None => Ok(()),
-        Some(flag) => Err(Error::Input(format!("--{flag} applies to new measurements, not to two results folders"))),
+        Some(flag) => Err(Error::Input(format!("--{flag} applies to new measurements, not to results"))),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The cells of a diff.
 
+use std::ptr;
+
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Counterparts, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
@@ -54,19 +56,19 @@ pub(super) type ComparedPair<'c, 'r> = (Counterparts<'c, 'r>, Aspect);
 
 /// Where the cells of a side come from.
 pub(super) struct DiffSource<'a> {
-    /// Its path; empty where both are of one folder.
-    pub(super) folder: &'a str,
+    /// The folder's path, or the machine's name; empty where both are of one run.
+    pub(super) name: &'a str,
     pub(super) series: &'a Series,
     pub(super) machines: &'a Machines,
 }
 
 /// The cells of a diff: by `figure`, and by the other one as far as it is known. The comparisons by one figure are a
-/// family.
-pub(super) fn diff_cells(
+/// family. `sources` are those of a pair, by its place among them.
+pub(super) fn diff_cells<'s>(
     pairs: &[Counterparts<'_, '_>],
     figure: VerdictFigure,
     compare: impl Fn(&[ComparedPair<'_, '_>]) -> Vec<Comparison>,
-    sources: [&DiffSource<'_>; 2],
+    sources: impl Fn(usize) -> [&'s DiffSource<'s>; 2],
     terms: &Terms,
 ) -> Vec<DiffCell> {
     let by_throughput = |pair: &Counterparts<'_, '_>| judged(&[pair.0, pair.1]);
@@ -87,8 +89,9 @@ pub(super) fn diff_cells(
     };
     let mut cells: Vec<(usize, DiffCell)> = Vec::new();
     for ((pair, compared), comparison) in all {
-        let index = pairs.iter().position(|(before, _)| std::ptr::eq(*before, pair.0)).unwrap_or_default();
-        cells.push((index, diff_cell(pair, compared, comparison, sources, terms)));
+        let is_it = |other: &Counterparts<'_, '_>| ptr::eq(other.0, pair.0) && ptr::eq(other.1, pair.1);
+        let index = pairs.iter().position(is_it).unwrap_or_default();
+        cells.push((index, diff_cell(pair, compared, comparison, sources(index), terms)));
     }
     let against = |(index, cell): &(usize, DiffCell)| {
         let mut others = cells.iter().filter(|(other, one)| other == index && one.compared != cell.compared);
@@ -121,7 +124,7 @@ fn diff_cell(
         let (figures, steadiness) = (measured(cell, compared), steadiness(&cell.finished, source.series, terms.detect));
         DiffSide {
             name: match same_name {
-                true => format!("{} ({})", cell.key.engine, last_part(source.folder)),
+                true => format!("{} ({})", cell.key.engine, last_part(source.name)),
                 false => cell.key.engine.clone(),
             },
             engine: cell.first().map(|result| result.engine.clone()),

@@ -1,6 +1,8 @@
 //! Whether results of two runs can be compared: the work and its settings must be the same, and what surrounds it too
 //! unless the user says otherwise.
 
+use std::ptr;
+
 use kvdyno_analysis::Cell;
 use kvdyno_analysis::verdicts::Counterparts;
 use kvdyno_results::{Machine, MachineSetup, RequestedWork, SavedPlan, TrialResult};
@@ -48,24 +50,16 @@ fn design(result: &TrialResult) -> String {
     })
 }
 
-/// The surroundings of two runs.
-pub(super) struct Surroundings {
-    /// A clause each.
-    pub(super) differences: Vec<String>,
-}
-
-impl Surroundings {
-    pub(super) fn of([before, after]: &[Machines; 2], pairs: &[Counterparts<'_, '_>]) -> Surroundings {
-        let machines = |pair: &Counterparts<'_, '_>| {
-            before.of_cell(pair.0).zip(after.of_cell(pair.1)).map(|(before, after)| of_machines(before, after))
-        };
-        let machines = pairs.iter().filter_map(machines).flatten();
-        let trials = pairs.iter().filter_map(|(before, after)| before.first().zip(after.first()));
-        let observed = trials.flat_map(|(before, after)| of_trials(before, after));
-        Surroundings {
-            differences: distinct(before.doubts().into_iter().chain(after.doubts()).chain(machines).chain(observed)),
-        }
-    }
+/// The differences of what surrounded two sides, a clause each. What their machines doubt of themselves is among them,
+/// and so is how machines of one folder differ.
+pub(super) fn surroundings([before, after]: [&Machines; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<String> {
+    let machines = |pair: &Counterparts<'_, '_>| {
+        before.of_cell(pair.0).zip(after.of_cell(pair.1)).map(|(before, after)| of_machines(before, after))
+    };
+    let machines = pairs.iter().filter(|_| !ptr::eq(before, after)).filter_map(machines).flatten();
+    let trials = pairs.iter().filter_map(|(before, after)| before.first().zip(after.first()));
+    let observed = trials.flat_map(|(before, after)| of_trials(before, after));
+    distinct(before.doubts().into_iter().chain(after.doubts()).chain(machines).chain(observed))
 }
 
 /// The differences of two machines that can change figures, a clause each: `the kernel was 6.1 and is 6.12`.

@@ -3,8 +3,8 @@
 use kvdyno_analysis::verdicts::Verdict;
 use kvdyno_model::text::{capital, plain};
 
-use super::Diff;
 use super::cells::DiffCell;
+use super::{Diff, SidesOf};
 use crate::order::distinct;
 use crate::verdicts::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 
@@ -78,11 +78,14 @@ pub(super) fn against(cell: &DiffCell, other: &DiffCell) -> String {
 
 /// The meaning of an interval here.
 pub(super) fn interval(diff: &Diff) -> String {
-    let over = match diff.is_paired {
-        true => "over repeats that were measured beside each other",
-        false => {
+    let over = match diff.sides {
+        SidesOf::OneRun => "over repeats that were measured beside each other",
+        SidesOf::TwoRuns => {
             "over repeats of either run; they were not measured beside each other, so the ratio includes whatever \
-                  else changed between the two runs"
+             else changed between the two runs"
+        }
+        SidesOf::TwoMachines => {
+            "over repeats of either machine; it is of these two and says nothing of others like them"
         }
     };
     let many = if diff.cells.len() > 1 { ", adjusted for the number of cells (Holm)" } else { "" };
