@@ -133,13 +133,18 @@ bool gt_own_file(char path[PATH_MAX])
 }
 
 /* A process that is killed while it writes the journal leaves a latch behind, for which GT.M's programs wait a minute,
- * in entries of 10 ms, before they look whether there is such a process at all. Here it is known that there is none.
- * This replaces the C library's function in a program that preloads this adapter, and nowhere else. */
+ * in entries of 10 ms and thousands of yields, before they look whether there is such a process at all. Beside others
+ * at work a yield lasts as long as their time slices. Here it is known that there is none. These replace the C
+ * library's functions in a program that preloads this adapter, and nowhere else. */
 __attribute__((visibility("default"))) int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request,
                                                            struct timespec *rest)
 {
     (void)clock, (void)flags, (void)request, (void)rest;
-    sched_yield();
+    return 0;
+}
+
+__attribute__((visibility("default"))) int sched_yield(void)
+{
     return 0;
 }
 

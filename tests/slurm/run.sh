@@ -125,7 +125,9 @@ EXPERIMENT
 fi
 repeats=$(sed -n 's/^repeat = \([0-9]*\)$/\1/p' "$folder/experiment.toml")
 cd "$folder"
+begun=$SECONDS
 "$kvdyno" run experiment.toml --out whole --quiet >/dev/null
+patience=$((600 + 4 * (SECONDS - begun)))
 "$kvdyno" submit slurm experiment.toml --parts "$parts" --out results >submit.sh
 bash submit.sh --partition=main
 
@@ -144,7 +146,7 @@ administer() {
 }
 
 struck=0
-deadline=$((SECONDS + 1800))
+deadline=$((SECONDS + patience))
 while sleep 2 && [ "$SECONDS" -lt "$deadline" ] && [ "$struck" -lt "$strikes" ] &&
     [ -n "$(squeue -h -n kvdyno 2>/dev/null || echo unknown)" ]; do
     administer
@@ -172,7 +174,7 @@ ended() {
     local left
     left=$(squeue -h -n kvdyno) && [ -z "$left" ]
 }
-for _ in $(seq 600); do
+for _ in $(seq "$patience"); do
     if ended; then break; fi
     administer
     sleep 1

@@ -450,7 +450,7 @@ fn where_repeats_are_dealt_a_machine_is_one_value() {
 
     merge(&lab, &all[..4], "four").exits(0);
     let four = lab.run(["report", "four", "--format", "json"]);
-    assert!(four.stdout.contains("machines, and 5 are needed to pool them"), "{}", four.stdout);
+    assert!(four.stdout.contains("on 4 machines: too few machines: 5 are needed to pool them"), "{}", four.stdout);
     assert!(lab.run(["report", "four"]).stdout.contains("node4 (4)"));
 }
 

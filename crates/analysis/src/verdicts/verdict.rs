@@ -281,9 +281,7 @@ impl fmt::Display for Unsure {
                 write!(f, "{rounds} rounds in which both were on each copy, and {needed} are needed")
             }
             Unsure::FewMachines { machines: 1 } => write!(f, "one machine, beside several"),
-            Unsure::FewMachines { machines } => {
-                write!(f, "{machines} machines, and {FEWEST_MACHINES} are needed to pool them")
-            }
+            Unsure::FewMachines { .. } => write!(f, "too few machines: {FEWEST_MACHINES} are needed to pool them"),
             Unsure::TooWide => f.write_str("the interval is too wide"),
             Unsure::TooManyPairs => f.write_str("undecided after adjustment for the number of pairs"),
             Unsure::Failed => f.write_str("a trial failed"),
