@@ -127,7 +127,8 @@ pub struct CompareArguments {
 #[command(after_help = "A is the side before the change, B the side after it. Worse means that B is slower than A.
 
 Exit codes: 0 the same or better, 3 worse, 4 cannot tell, 1 trials failed or kvdyno itself failed, \
-2 the input was wrong, 130 interrupted. With several cells, the exit code is the first of 1, 3, 4 that occurs.
+2 the input was wrong, 130 interrupted. With several cells, the exit code is the first of 1, 3, 4 that occurs. With \
+--by machine, A is the first machine and B each other one.
 
 Two setups are measured together until there is a verdict. The letters A and B apply an option to one side. \
 Two results folders are compared where both did the same work. They were not measured together, so their intervals \

@@ -98,7 +98,8 @@ impl Machines {
             return part.map_or(String::new(), |(merged, _)| format!("part {}", merged.facts.part.number()));
         };
         let is_only = hosts.iter().filter(|other| other.name == host.name).count() == 1;
-        let is_its = |(merged, _): &&(MergedPart, Option<Machine>)| merged.hosts.iter().any(|other| other.is(host));
+        let is_its =
+            |(merged, _): &&(MergedPart, Option<Machine>)| merged.hosts.first().is_some_and(|one| one.is(host));
         match self.parts.iter().find(is_its).filter(|_| !is_only) {
             Some((merged, _)) => format!("{} of part {}", host.name, merged.facts.part.number()),
             None => host.name.clone(),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use kvdyno_analysis::verdicts::{DETECT, VerdictFigure};
+use kvdyno_analysis::verdicts::DETECT;
 use kvdyno_experiment::{Experiment, LabSection};
 use kvdyno_model::Question;
 use kvdyno_report::{Diff, DiffError, DiffOutcome, Format};
@@ -125,19 +125,19 @@ fn tell_run(ended: &EndedRun, arguments: &DiffArguments) -> Result<(), Error> {
 fn of_folders(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), Error> {
     refuse_measuring(arguments)?;
     let [before, after] = [ResultsFolder::open(before)?, ResultsFolder::open(after)?];
-    let diff = Diff::of_folders(&before, &after, terms(arguments), arguments.across).map_err(of_results)?;
+    let terms = (arguments.keys.detect().unwrap_or(DETECT), arguments.keys.figure().unwrap_or_default());
+    let diff = Diff::of_folders(&before, &after, terms, arguments.across).map_err(of_results)?;
     tell(&diff, arguments.format)
 }
 
 fn of_machines(folder: &str, arguments: &DiffArguments) -> Result<(), Error> {
     refuse_measuring(arguments)?;
-    let diff = Diff::of_machines(&ResultsFolder::open(folder)?, terms(arguments)).map_err(of_results)?;
+    let folder = ResultsFolder::open(folder)?;
+    let lab = folder.experiment()?.lab;
+    let (detect, figure) = (arguments.keys.detect(), arguments.keys.figure());
+    let terms = (detect.unwrap_or(lab.detect.0), figure.unwrap_or(lab.figure));
+    let diff = Diff::of_machines(&folder, terms).map_err(of_results)?;
     tell(&diff, arguments.format)
-}
-
-/// The terms on which results are compared that are there already.
-fn terms(arguments: &DiffArguments) -> (f64, VerdictFigure) {
-    (arguments.keys.detect().unwrap_or(DETECT), arguments.keys.figure().unwrap_or_default())
 }
 
 fn of_results(error: DiffError) -> Error {

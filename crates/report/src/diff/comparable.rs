@@ -1,5 +1,5 @@
-//! Whether results of two runs can be compared: the work and its settings must be the same, and what surrounds it too
-//! unless the user says otherwise.
+//! Whether results of two runs or machines can be compared: the work and its settings must be the same, and what
+//! surrounds it too unless the user says otherwise.
 
 use std::ptr;
 
@@ -22,7 +22,10 @@ pub(super) fn of_work(before: &Cell<'_>, after: &Cell<'_>) -> Vec<String> {
     if differences.is_empty() {
         differences = changes(facts(before), facts(after));
     }
-    differences.extend(differs("design", design(before), design(after)));
+    // A trial that failed may not have come to one.
+    if before.is_finished() && after.is_finished() {
+        differences.extend(differs("design", design(before), design(after)));
+    }
     differences
 }
 

@@ -1,5 +1,7 @@
 //! The form that actions take which track benchmarks: entries of which a greater value is better.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::Diff;
@@ -20,7 +22,10 @@ struct BenchmarkEntry {
 
 /// The figure before, the figure after and their ratio, of each cell. Ratios can be compared between machines.
 pub(super) fn render(diff: &Diff) -> String {
-    let entries: Vec<BenchmarkEntry> = diff.cells.iter().flat_map(entries).collect();
+    let mut entries: Vec<BenchmarkEntry> = diff.cells.iter().flat_map(entries).collect();
+    // The first of several machines is in each pair.
+    let mut named = HashSet::new();
+    entries.retain(|entry| named.insert(entry.name.clone()));
     // Texts and numbers can always be written; what is not finite is null.
     serde_json::to_string_pretty(&entries).unwrap_or_default() + "\n"
 }

@@ -77,7 +77,7 @@ pub enum DiffOutcome {
     Held,
 }
 
-/// Why two results folders are not compared.
+/// Why results are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
     /// One cannot be read.

@@ -63,8 +63,8 @@ impl Diff {
             _ => Looks::AfterEach,
         };
         let again = format!("kvdyno diff {} {}", command_word(before.root()), command_word(after.root()));
-        let diff = diff_of_sides(&sides, (figure, Terms { detect, looks }), !across)?;
-        Ok(Diff { sides: SidesOf::TwoRuns, again, ..diff })
+        let terms = Terms { detect, looks };
+        Ok(Diff { again, ..diff_of_sides(&sides, SidesOf::TwoRuns, (figure, terms), !across)? })
     }
 
     /// Each other machine of merged results over the first, where each did the whole plan.
@@ -90,14 +90,16 @@ impl Diff {
             return Err(DiffError::OneMachine(folder.root().display().to_string()));
         }
         let again = format!("kvdyno diff {} --by machine", command_word(folder.root()));
-        let diff = diff_of_sides(&sides, (figure, Terms { detect, looks: looks(folder)? }), false)?;
-        Ok(Diff { sides: SidesOf::TwoMachines, again, ..diff })
+        let terms = Terms { detect, looks: looks(folder)? };
+        Ok(Diff { again, ..diff_of_sides(&sides, SidesOf::TwoMachines, (figure, terms), false)? })
     }
 }
 
-/// Each other side over the first. If it is strict, what surrounds them must be the same.
+/// Each other side over the first. If it is strict, what surrounds them must be the same. A machine that cannot be
+/// compared is left out, with a note, if another can.
 fn diff_of_sides(
     sides: &[ComparedSide<'_>],
+    of: SidesOf,
     (figure, terms): (VerdictFigure, Terms),
     is_strict: bool,
 ) -> Result<Diff, DiffError> {
@@ -109,11 +111,21 @@ fn diff_of_sides(
     let (mut pairs, mut afters, mut surroundings, mut left) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for after in 1..sides.len() {
         let (both, of_both) = ([&sides[0], &sides[after]], [&cells[0][..], &cells[after][..]]);
-        let same = same_work(both, of_both, is_strict)?;
+        let same = match same_work(both, of_both, of, is_strict) {
+            Err(DiffError::Incomparable { differences, .. }) if of == SidesOf::TwoMachines && sides.len() > 2 => {
+                left.push(format!("{} is not compared: {}", sides[after].said, differences.join("; ")));
+                continue;
+            }
+            same => same?,
+        };
         left.extend(left_out(both, of_both, &same.pairs));
         surroundings.extend(same.surroundings);
         afters.extend(same.pairs.iter().map(|_| after));
         pairs.extend(same.pairs);
+    }
+    if pairs.is_empty() {
+        let folders = [sides[0].name.clone(), "the other machines".to_owned()];
+        return Err(DiffError::Incomparable { folders, differences: left, advice: "" });
     }
     let compare = |family: &[ComparedPair<'_, '_>]| {
         let figures = |((before, after), compared): &ComparedPair<'_, '_>| {
@@ -129,7 +141,7 @@ fn diff_of_sides(
     Ok(Diff {
         cells: diff_cells(&pairs, figure, compare, |index| [&sources[0], &sources[afters[index]]], &terms),
         figure,
-        sides: SidesOf::TwoRuns,
+        sides: of,
         terms,
         notes: distinct(surroundings.into_iter().chain(left)),
         setting: last.map(|side| setting(&side.results, side.machines.first.as_ref())).unwrap_or_default(),
@@ -148,20 +160,21 @@ fn diff_of_sides(
 fn same_work<'c, 'r>(
     sides: [&ComparedSide<'_>; 2],
     cells: [&'c [Cell<'r>]; 2],
+    of: SidesOf,
     is_strict: bool,
 ) -> Result<ComparedSides<'c, 'r>, DiffError> {
     let incomparable = |differences: Vec<String>, advice| {
         let folders = sides.map(|side| side.name.clone());
         Err(DiffError::Incomparable { folders, differences, advice })
     };
-    let Some(setups) = common_setups(cells) else {
+    let Some(setups) = common_setups(cells, of) else {
         let [first, second] = cells.map(|cells| listed(&setups(cells)));
         return incomparable(vec![format!("the first has {first}, the second {second}")], "");
     };
-    let of = |(before, after): &(&str, &str)| {
+    let counterparts = |(before, after): &(&str, &str)| {
         counterparts_of_folders(&of_setup(cells[0], before), &of_setup(cells[1], after))
     };
-    let pairs: Vec<Counterparts<'_, '_>> = setups.iter().flat_map(of).collect();
+    let pairs: Vec<Counterparts<'_, '_>> = setups.iter().flat_map(counterparts).collect();
     if pairs.is_empty() {
         let [first, second] = cells.map(|cells| listed(&works(cells)));
         return incomparable(vec![format!("the first did {first}, the second {second}")], "");
@@ -184,12 +197,13 @@ fn setups<'c>(cells: &'c [Cell<'_>]) -> Vec<&'c str> {
     distinct(cells.iter().filter(|cell| !is_driver(cell, cells)).map(|cell| cell.key.engine.as_str()))
 }
 
-fn common_setups<'c>(cells: [&'c [Cell<'_>]; 2]) -> Option<Vec<(&'c str, &'c str)>> {
+/// Of two runs either may have one setup, of another name than the other's.
+fn common_setups<'c>(cells: [&'c [Cell<'_>]; 2], of: SidesOf) -> Option<Vec<(&'c str, &'c str)>> {
     let [before, after] = cells.map(setups);
     let common: Vec<_> = before.iter().filter(|name| after.contains(name)).map(|name| (*name, *name)).collect();
     match (common.is_empty(), before.as_slice(), after.as_slice()) {
         (false, ..) => Some(common),
-        (true, [one], [other]) => Some(vec![(one, other)]),
+        (true, [one], [other]) if of == SidesOf::TwoRuns => Some(vec![(one, other)]),
         _ => None,
     }
 }
@@ -197,12 +211,13 @@ fn common_setups<'c>(cells: [&'c [Cell<'_>]; 2]) -> Option<Vec<(&'c str, &'c str
 /// The cells that one side has alone.
 fn left_out(sides: [&ComparedSide<'_>; 2], cells: [&[Cell<'_>]; 2], pairs: &[Counterparts<'_, '_>]) -> Vec<String> {
     let is_compared = |key: &CellKey| pairs.iter().any(|(before, after)| [&before.key, &after.key].contains(&key));
-    let of = |(side, cells): (&ComparedSide<'_>, &[Cell<'_>])| {
+    let of = |((side, other), cells): ((&ComparedSide<'_>, &ComparedSide<'_>), &[Cell<'_>])| {
         let runs = cells.iter().filter(|cell| cell.key.phase == Phase::Run && !is_compared(&cell.key));
         let names: Vec<String> = runs.map(|cell| format!("{} {}", cell.key.engine, work(&cell.key))).collect();
-        (!names.is_empty()).then(|| format!("only {} has {}", side.said, names.join("; ")))
+        (!names.is_empty()).then(|| format!("{} has {}, and {} has not", side.said, names.join("; "), other.said))
     };
-    sides.into_iter().zip(cells).filter_map(of).collect()
+    let [first, second] = sides;
+    [(first, second), (second, first)].into_iter().zip(cells).filter_map(of).collect()
 }
 
 fn listed<T: AsRef<str>>(names: &[T]) -> String {
