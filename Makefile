@@ -292,13 +292,15 @@ test-numa: setup
 		$(CARGO) test --release --locked -p kvdyno --test tests numa_guest:: -- --ignored
 
 # A controller and two nodes, all on this machine, and STRIKES: requeued tasks, killed ones, a controller that crashes.
-# EXPERIMENT: a file instead of a small experiment of its own.
+# EXPERIMENT: another file than the small one. SLURM_BUDGET: the time that it is scaled to.
 STRIKES ?= 20
-EXPERIMENT ?=
+EXPERIMENT ?= tests/slurm/experiment.toml
+SLURM_BUDGET ?= 1m
 test-slurm: setup
 	WITH_SLURM=yes scripts/setup.sh
 	$(MAKE) build
-	tests/slurm/run.sh $(CURDIR)/target/release/kvdyno $(CURDIR)/$(ENGINES) target/slurm $(STRIKES) $(EXPERIMENT)
+	tests/slurm/run.sh $(CURDIR)/target/release/kvdyno $(CURDIR)/$(ENGINES) target/slurm $(STRIKES) $(EXPERIMENT) \
+		$(SLURM_BUDGET)
 
 engines: setup
 	WITH_CLIENTS=yes scripts/setup.sh

@@ -38,7 +38,7 @@ pub struct Cell<'a> {
     /// that the figures are about them. While they are fewer than the others, rates and verdicts leave them out; else
     /// rates leave out those of the cell itself, while these are fewer.
     pub interfered: BTreeSet<u32>,
-    /// The machine of each repeat, where they are of several: a machine is one value of rates and verdicts.
+    /// The machine of each repeat, where they are of several: a machine is one value of figures and verdicts.
     pub machines: RepeatMachines,
 }
 
@@ -56,6 +56,13 @@ impl<'a> Cell<'a> {
     /// The median of a figure over the finished trials; absent where none of them has it.
     pub fn median(&self, figure: impl Fn(&TrialResult) -> Option<f64>) -> Option<f64> {
         median(self.finished.iter().filter_map(|result| figure(result)).collect())
+    }
+
+    /// The mean of a figure over the finished trials with its interval; absent where none of them has it.
+    pub fn mean(&self, figure: impl Fn(&TrialResult) -> Option<f64>) -> Option<Estimate> {
+        let with_repeat = |result: &&TrialResult| Some((result.trial.repeat, figure(result)?));
+        let figures: Vec<(u32, f64)> = self.finished.iter().filter_map(with_repeat).collect();
+        Estimate::of_repeats(&figures, &self.machines)
     }
 
     /// The rate of a side's records; absent if no trial finished, or none does such work.
@@ -114,9 +121,10 @@ pub fn cells<'a, E>(
             None => groups.push(vec![result]),
         }
     }
-    let mut cells =
-        groups.into_iter().filter_map(|group| cell(group, &mut log).transpose()).collect::<Result<Vec<_>, _>>()?;
-    cells.iter_mut().for_each(|cell| cell.machines.clone_from(machines));
+    let mut cells = groups
+        .into_iter()
+        .filter_map(|group| cell(group, machines, &mut log).transpose())
+        .collect::<Result<Vec<_>, _>>()?;
     let interfered = interfered_repeats(&cells);
     cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series));
     Ok(cells)
@@ -145,6 +153,7 @@ fn repeats(one: &TrialResult, other: &TrialResult) -> bool {
 /// A cell whose rates and interference are not known yet: these depend on the cells beside it.
 fn cell<'a, E>(
     trials: Vec<&'a TrialResult>,
+    machines: &RepeatMachines,
     log: &mut impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
 ) -> Result<Option<Cell<'a>>, E> {
     let Some(first) = trials.first() else { return Ok(None) };
@@ -154,16 +163,17 @@ fn cell<'a, E>(
     for result in &finished {
         latencies.add(result, log(&result.trial)?);
     }
+    let walls: Vec<(u32, f64)> = finished.iter().map(|result| (result.trial.repeat, result.os.wall_s)).collect();
     Ok(Some(Cell {
         key,
         reads_per_s: None,
         writes_per_s: None,
-        wall_s: Estimate::from_repeats(&finished.iter().map(|result| result.os.wall_s).collect::<Vec<_>>()),
-        latencies: latencies.finish(),
+        wall_s: Estimate::of_repeats(&walls, machines),
+        latencies: latencies.finish(machines),
         finished,
         failed,
         interfered: BTreeSet::new(),
-        machines: RepeatMachines::new(),
+        machines: machines.clone(),
     }))
 }
 

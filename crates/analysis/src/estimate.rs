@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::machines::FEWEST_MACHINES;
+use crate::machines::{FEWEST_MACHINES, RepeatMachines, values_of};
 use crate::verdicts::trimmed::TrimmedMean;
 
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
@@ -107,15 +107,27 @@ impl Estimate {
     /// machines have no interval.
     pub(crate) fn of_machines(logs: &[f64], repeats: usize) -> Option<Estimate> {
         let rates: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-        let middle = Estimate::of_rates(&rates)?;
-        let is_enough = logs.len() >= FEWEST_MACHINES;
-        Some(Estimate {
-            low: middle.low.filter(|_| is_enough),
-            high: middle.high.filter(|_| is_enough),
+        Some(Estimate::of_rates(&rates)?.on_machines(logs.len(), repeats))
+    }
+
+    /// The mean of a figure that each repeat has; where they are of several machines, of the means of each. Too few
+    /// machines have no interval.
+    pub(crate) fn of_repeats(figures: &[(u32, f64)], machines: &RepeatMachines) -> Option<Estimate> {
+        let values = values_of(figures.iter().copied(), machines);
+        let mean = Estimate::from_repeats(&values)?;
+        Some(if machines.is_empty() { mean } else { mean.on_machines(values.len(), figures.len()) })
+    }
+
+    /// An estimate whose values are those of machines.
+    fn on_machines(self, machines: usize, repeats: usize) -> Estimate {
+        let is_enough = machines >= FEWEST_MACHINES;
+        Estimate {
+            low: self.low.filter(|_| is_enough),
+            high: self.high.filter(|_| is_enough),
             n: repeats,
-            method: Method::Machines { machines: logs.len(), repeats },
-            ..middle
-        })
+            method: Method::Machines { machines, repeats },
+            ..self
+        }
     }
 
     /// The rate of one trial, `value`, with an interval from the rates of the equally long points of its series.

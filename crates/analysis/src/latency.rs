@@ -5,7 +5,8 @@ use kvdyno_results::latency_log::{LatencyLog, merge};
 use kvdyno_results::{Latency, OpKind, Percentile, Side, TrialResult};
 
 use crate::Estimate;
-use crate::estimate::{Method, mean, median};
+use crate::estimate::{mean, median};
+use crate::machines::RepeatMachines;
 
 /// The latency of one kind of operation over the trials of a cell, nanoseconds.
 ///
@@ -21,9 +22,8 @@ pub struct CellLatency {
     pub operations: u64,
     /// Least, mean and greatest, and the percentiles without their intervals.
     pub latency: Latency,
-    /// Half of each percentile's 95 % interval, in the order of [`Percentile::ALL`]: Student's t over the trials' own
-    /// percentiles. Absent for one trial.
-    half_intervals: Option<[f64; Percentile::ALL.len()]>,
+    /// The mean of the trials' own percentiles with its 95 % interval, in the order of [`Percentile::ALL`].
+    own: [Estimate; Percentile::ALL.len()],
     /// Trials that made such operations.
     pub trials: usize,
     /// Whether the logs of all trials were there to be merged; if not, each figure is the median of the trials' own.
@@ -52,14 +52,13 @@ const POINTS_OF_A_NINE: u32 = 20;
 const MOST_POINTS: u32 = 200;
 
 impl CellLatency {
-    /// A percentile with its interval, nanoseconds.
+    /// A percentile with the interval of the trials' own, nanoseconds.
     pub fn estimate(&self, percentile: Percentile) -> Estimate {
         let value = self.latency.at(percentile) as f64;
-        match self.half_intervals {
-            Some(halves) => {
-                Estimate::around(value, halves[percentile as usize], self.trials, Method::Repeats(self.trials))
-            }
-            None => Estimate::single(value),
+        let own = &self.own[percentile as usize];
+        match own.high {
+            Some(high) => Estimate::around(value, high - own.value, own.n, own.method),
+            None => Estimate { value, ..own.clone() },
         }
     }
 }
@@ -75,7 +74,8 @@ struct KindPool {
     kind: OpKind,
     side: Side,
     operations: u64,
-    own: Vec<Latency>,
+    /// Each with its repeat.
+    own: Vec<(u32, Latency)>,
     merged: Option<Histogram<u64>>,
     is_complete: bool,
 }
@@ -86,14 +86,14 @@ impl LatencyPool {
         for operations in result.operations.iter().filter(|operations| operations.operations > 0) {
             let pool = self.of_kind(operations.kind, operations.side());
             pool.operations += operations.operations;
-            pool.own.push(operations.latency);
+            pool.own.push((result.trial.repeat, operations.latency));
             pool.merge(log.remove(&operations.kind));
         }
     }
 
-    /// The latency of each kind, in the order of their first appearance.
-    pub(crate) fn finish(self) -> Vec<CellLatency> {
-        self.kinds.into_iter().map(KindPool::finish).collect()
+    /// The latency of each kind, in the order of their first appearance. `machines` are those of the repeats.
+    pub(crate) fn finish(self, machines: &RepeatMachines) -> Vec<CellLatency> {
+        self.kinds.into_iter().map(|pool| pool.finish(machines)).collect()
     }
 
     fn of_kind(&mut self, kind: OpKind, side: Side) -> &mut KindPool {
@@ -119,11 +119,12 @@ impl KindPool {
         self.is_complete &= done;
     }
 
-    fn finish(self) -> CellLatency {
+    fn finish(self, machines: &RepeatMachines) -> CellLatency {
         let merged = self.merged.filter(|_| self.is_complete);
-        let half = |percentile: Percentile| {
-            let values: Vec<f64> = self.own.iter().map(|latency| latency.at(percentile) as f64).collect();
-            Estimate::from_repeats(&values).and_then(|estimate| Some(estimate.high? - estimate.value)).unwrap_or(0.0)
+        let own = |percentile: Percentile| {
+            let values: Vec<(u32, f64)> =
+                self.own.iter().map(|(repeat, latency)| (*repeat, latency.at(percentile) as f64)).collect();
+            Estimate::of_repeats(&values, machines).unwrap_or_else(|| Estimate::single(0.0))
         };
         CellLatency {
             side: self.side,
@@ -132,7 +133,7 @@ impl KindPool {
             slow_time_share: merged.as_ref().and_then(slow_time_share),
             curve: merged.as_ref().map(curve).unwrap_or_default(),
             latency: merged.as_ref().map_or_else(|| medians(&self.own), Latency::from),
-            half_intervals: (self.own.len() > 1).then(|| Percentile::ALL.map(half)),
+            own: Percentile::ALL.map(own),
             trials: self.own.len(),
             kind: self.kind,
         }
@@ -171,15 +172,15 @@ fn curve(histogram: &Histogram<u64>) -> Vec<CurvePoint> {
 
 /// The trials' own figures combined, as a substitute where a log is missing: the median of each percentile, the mean of
 /// the means, the least and the greatest latency.
-fn medians(own: &[Latency]) -> Latency {
-    let values =
-        |figure: &dyn Fn(&Latency) -> u64| own.iter().map(|latency| figure(latency) as f64).collect::<Vec<_>>();
+fn medians(own: &[(u32, Latency)]) -> Latency {
+    let own = || own.iter().map(|(_, latency)| latency);
+    let values = |figure: &dyn Fn(&Latency) -> u64| own().map(|latency| figure(latency) as f64).collect::<Vec<_>>();
     let middle = |figure: &dyn Fn(&Latency) -> u64| median(values(figure)).unwrap_or(0.0).round() as u64;
     Latency {
-        min_ns: own.iter().map(|latency| latency.min_ns).min().unwrap_or(0),
+        min_ns: own().map(|latency| latency.min_ns).min().unwrap_or(0),
         mean_ns: mean(&values(&|latency| latency.mean_ns)).round() as u64,
         percentiles: kvdyno_results::Percentiles::from_fn(|percentile| middle(&|latency| latency.at(percentile))),
-        max_ns: own.iter().map(|latency| latency.max_ns).max().unwrap_or(0),
+        max_ns: own().map(|latency| latency.max_ns).max().unwrap_or(0),
     }
 }
 
@@ -198,9 +199,13 @@ mod tests {
     }
 
     fn pooled(trials: Vec<(TrialResult, LatencyLog)>) -> CellLatency {
+        pooled_on(trials, &RepeatMachines::new())
+    }
+
+    fn pooled_on(trials: Vec<(TrialResult, LatencyLog)>, machines: &RepeatMachines) -> CellLatency {
         let mut pool = LatencyPool::default();
         trials.into_iter().for_each(|(result, log)| pool.add(&result, log));
-        let mut latencies = pool.finish();
+        let mut latencies = pool.finish(machines);
         assert_eq!(latencies.len(), 1);
         latencies.remove(0)
     }
@@ -252,6 +257,21 @@ mod tests {
         let estimate = pooled.estimate(Percentile::P50);
         assert_eq!((estimate.value, estimate.n, estimate.method.to_string()), (12.0, 3, "3 repeats".to_owned()));
         assert!((estimate.low.unwrap() - 7.032).abs() < 0.001 && (estimate.high.unwrap() - 16.968).abs() < 0.001);
+    }
+
+    /// Two repeats on each: the means of five machines are 10.5, 12.5 to 18.5 with s = 3.162, and t(4) = 2.776, so give
+    /// and take 3.926. The ten repeats as if of one machine would have 2.166.
+    #[test]
+    fn repeats_on_several_machines_have_the_interval_of_machines() {
+        let on = |machines: u32| {
+            let trials = (0..2 * machines).map(|index| trial(index + 1, &[u64::from(10 + index); 10])).collect();
+            let machines = (0..2 * machines).map(|index| (index + 1, index as usize / 2)).collect();
+            pooled_on(trials, &machines).estimate(Percentile::P50)
+        };
+        let of_five = on(5);
+        assert_eq!((of_five.n, of_five.method.to_string()), (10, "10 repeats on 5 machines".to_owned()));
+        assert!((of_five.high.unwrap() - of_five.value - 3.926).abs() < 0.001, "{of_five:?}");
+        assert_eq!((on(4).low, on(4).method.to_string()), (None, "8 repeats on 4 machines".to_owned()), "too few");
     }
 
     #[test]

@@ -126,7 +126,10 @@ fn losers_in(run: &str, faults: &[(&str, u64)]) -> Vec<TrialResult> {
 
 #[test]
 fn an_engine_that_loses_fails_in_every_operation_that_writes() {
-    let faults: Vec<_> = LOSERS.into_iter().chain([UNDELETING]).collect();
+    // With one write in a thousand lost, a third of the runs that delete most would have nothing left to be found: what
+    // was lost is mostly overwritten or deleted later. Of one in a hundred eleven losses stay, on average.
+    let losers = LOSERS.map(|(fault, every)| (fault, every.min(100)));
+    let faults: Vec<_> = losers.into_iter().chain([UNDELETING]).collect();
     let (next, surprises) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some((name, run)) = NEWER_RUNS.get(next.fetch_add(1, Ordering::Relaxed)) {

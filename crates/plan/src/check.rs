@@ -65,7 +65,22 @@ pub fn check(experiment: Experiment) -> Result<Checked, FileError> {
 /// # Errors
 /// As [`check`].
 pub fn check_with(experiment: Experiment, inspector: &dyn Inspector) -> Result<Checked, FileError> {
-    let (variants, mut plan) = check_alone(&experiment)?;
+    let (variants, left_out) = check_variants(&experiment, inspector)?;
+    let plan = plan_of(&variants)?;
+    if experiment.lab.database != DatabaseOrigin::Fresh {
+        check_inserts(&plan).map_err(|(variant, error)| variants[variant].variant.error(error))?;
+    }
+    let designs = check_designs(&variants, &plan)?;
+    Ok(Checked { plan, experiment, variants, left_out, designs })
+}
+
+/// The variants that can be run here, and what is left out of them. The plan with every engine is gone when the real one
+/// is made: of 100,000 trials each of the two takes a quarter of a GiB.
+fn check_variants(
+    experiment: &Experiment,
+    inspector: &dyn Inspector,
+) -> Result<(Vec<CheckedVariant>, Vec<LeftOut>), FileError> {
+    let (variants, mut plan) = check_alone(experiment)?;
     let mut left_out = Vec::new();
     let variants = variants.into_iter().enumerate();
     let checked = variants.map(|(index, one)| check_variant(inspector, index, one, &mut plan, &mut left_out));
@@ -74,14 +89,7 @@ pub fn check_with(experiment: Experiment, inspector: &dyn Inspector) -> Result<C
         let reasons: Vec<String> = left_out.iter().map(|one| format!("\n- {}: {}", one.engine, one.reason)).collect();
         return Err(FileError::new(format!("none of the engines can be measured here:{}", reasons.concat())));
     }
-    // Of 100,000 trials each of the two takes a quarter of a GiB.
-    drop(plan);
-    let plan = plan_of(&variants)?;
-    if experiment.lab.database != DatabaseOrigin::Fresh {
-        check_inserts(&plan).map_err(|(variant, error)| variants[variant].variant.error(error))?;
-    }
-    let designs = check_designs(&variants, &plan)?;
-    Ok(Checked { plan, experiment, variants, left_out, designs })
+    Ok((variants, left_out))
 }
 
 /// The designs of the steps, each once. Refuses one that the work of some step does not allow.

@@ -1,13 +1,12 @@
-//! Work on many files, some on each processor.
+//! Work on many files, some in each thread.
 
-use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Threads at the most: with more, the storage is what they wait for.
-const MOST_THREADS: usize = 8;
+/// Threads. Files that are not in the page cache are waited for, so there are more than processors.
+const THREADS: usize = 16;
 
-/// The answer of `work` to each item, in their order. Each processor has some of them, in a row.
+/// The answer of `work` to each item, in their order. Each thread has some of them, in a row.
 ///
 /// # Errors
 /// That of the first item that has one.
@@ -15,10 +14,9 @@ pub fn side_by_side<'a, T: Sync, R: Send, E: Send>(
     items: &'a [T],
     work: impl Fn(&'a T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
     let work = &work;
     thread::scope(|scope| {
-        let shares = items.chunks(items.len().div_ceil(threads).max(1));
+        let shares = items.chunks(items.len().div_ceil(THREADS).max(1));
         let begun: Vec<_> =
             shares.map(|share| scope.spawn(move || share.iter().map(work).collect::<Result<Vec<R>, E>>())).collect();
         let mut all = Vec::with_capacity(items.len());

@@ -20,7 +20,10 @@ pub fn run(arguments: &SubmitArguments) -> Result<(), Error> {
     let (blocks, parts) = (count_blocks(&experiment).map_err(in_file)?, arguments.parts as usize);
     if blocks < parts && arguments.deal == Deal::Blocks {
         let (blocks, idle) = (counted(blocks, "block"), parts - blocks);
-        tell(format_args!("the plan has {blocks}, so {idle} of {parts} parts will have nothing to do"));
+        tell(format_args!(
+            "the plan has {blocks}, so {idle} of {parts} parts will have nothing to do; with --deal repeats each part \
+             does the whole plan"
+        ));
     }
     if arguments.scheduler == Scheduler::Github && arguments.file.is_absolute() {
         return Err(Error::Input("a workflow of GitHub needs the file's path in the repository".to_owned()));

@@ -25,8 +25,7 @@ impl Height {
     /// mean.
     pub(crate) fn median(cell: &StudyCell<'_>, figure: impl Fn(&TrialResult) -> Option<f64>) -> Option<Height> {
         let value = cell.median(&figure)?;
-        let values: Vec<f64> = cell.finished.iter().filter_map(|result| figure(result)).collect();
-        let half = Estimate::from_repeats(&values).and_then(|estimate| Some(estimate.high? - estimate.value));
+        let half = cell.mean(figure).and_then(|mean| Some(mean.high? - mean.value));
         Some(Height { value, interval: half.map(|half| ((value - half).max(0.0), value + half)) })
     }
 

@@ -1,7 +1,5 @@
 //! The cells of a diff.
 
-use std::ptr;
-
 use jiff::Timestamp;
 use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Counterparts, MeasuredCell, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
@@ -62,37 +60,42 @@ pub(super) struct DiffSource<'a> {
     pub(super) machines: &'a Machines,
 }
 
+/// A cell and its counterpart, each with its source.
+pub(super) struct DiffPair<'c, 'r> {
+    pub(super) counterparts: Counterparts<'c, 'r>,
+    pub(super) sources: [&'c DiffSource<'c>; 2],
+}
+
 /// The cells of a diff: by `figure`, and by the other one as far as it is known. The comparisons by one figure are a
-/// family. `sources` are those of a pair, by its place among them.
-pub(super) fn diff_cells<'s>(
-    pairs: &[Counterparts<'_, '_>],
+/// family.
+pub(super) fn diff_cells(
+    pairs: &[DiffPair<'_, '_>],
     figure: VerdictFigure,
     compare: impl Fn(&[ComparedPair<'_, '_>]) -> Vec<Comparison>,
-    sources: impl Fn(usize) -> [&'s DiffSource<'s>; 2],
     terms: &Terms,
 ) -> Vec<DiffCell> {
-    let by_throughput = |pair: &Counterparts<'_, '_>| judged(&[pair.0, pair.1]);
-    let by_cpu_time = |pair: &Counterparts<'_, '_>| {
-        let is_wanted = figure == VerdictFigure::CpuTime || have_cpu_time(&[pair.0, pair.1]);
+    let by_throughput = |(before, after): Counterparts<'_, '_>| judged(&[before, after]);
+    let by_cpu_time = |(before, after): Counterparts<'_, '_>| {
+        let is_wanted = figure == VerdictFigure::CpuTime || have_cpu_time(&[before, after]);
         is_wanted.then_some(Aspect::CpuTime).into_iter().collect()
     };
-    let family = |aspects: &dyn Fn(&Counterparts<'_, '_>) -> Vec<Aspect>| {
-        let mut family: Vec<ComparedPair<'_, '_>> = Vec::new();
-        pairs.iter().for_each(|pair| family.extend(aspects(pair).into_iter().map(|one| (*pair, one))));
-        let comparisons = compare(&family);
-        family.into_iter().zip(comparisons).collect::<Vec<_>>()
+    let family = |aspects: &dyn Fn(Counterparts<'_, '_>) -> Vec<Aspect>| {
+        let of_pair = |index: usize| aspects(pairs[index].counterparts).into_iter().map(move |one| (index, one));
+        let members: Vec<(usize, Aspect)> = (0..pairs.len()).flat_map(of_pair).collect();
+        let compared: Vec<ComparedPair<'_, '_>> =
+            members.iter().map(|(index, aspect)| (pairs[*index].counterparts, *aspect)).collect();
+        members.into_iter().zip(compare(&compared)).collect::<Vec<_>>()
     };
     let (throughput, cpu_time) = (family(&by_throughput), family(&by_cpu_time));
     let all = match figure {
         VerdictFigure::Throughput => [throughput, cpu_time].concat(),
         VerdictFigure::CpuTime => [cpu_time, throughput].concat(),
     };
-    let mut cells: Vec<(usize, DiffCell)> = Vec::new();
-    for ((pair, compared), comparison) in all {
-        let is_it = |other: &Counterparts<'_, '_>| ptr::eq(other.0, pair.0) && ptr::eq(other.1, pair.1);
-        let index = pairs.iter().position(is_it).unwrap_or_default();
-        cells.push((index, diff_cell(pair, compared, comparison, sources(index), terms)));
-    }
+    // Each with the number of its pair.
+    let cells: Vec<(usize, DiffCell)> = all
+        .into_iter()
+        .map(|((index, compared), comparison)| (index, diff_cell(&pairs[index], compared, comparison, terms)))
+        .collect();
     let against = |(index, cell): &(usize, DiffCell)| {
         let mut others = cells.iter().filter(|(other, one)| other == index && one.compared != cell.compared);
         let other = others.find(|(_, other)| other.comparison.contradicts(&cell.comparison));
@@ -112,13 +115,8 @@ pub(super) fn diff_cells<'s>(
     named.map(|((_, cell), (against, figure))| DiffCell { against, figure, ..cell }).collect()
 }
 
-fn diff_cell(
-    (before, after): Counterparts<'_, '_>,
-    compared: Aspect,
-    comparison: Comparison,
-    sources: [&DiffSource<'_>; 2],
-    terms: &Terms,
-) -> DiffCell {
+fn diff_cell(pair: &DiffPair<'_, '_>, compared: Aspect, comparison: Comparison, terms: &Terms) -> DiffCell {
+    let (before, after) = pair.counterparts;
     let same_name = before.key.engine == after.key.engine;
     let side = |cell: &Cell<'_>, source: &DiffSource<'_>| {
         let (figures, steadiness) = (measured(cell, compared), steadiness(&cell.finished, source.series, terms.detect));
@@ -140,8 +138,8 @@ fn diff_cell(
         compared,
         figure: String::new(),
         against: None,
-        before: side(before, sources[0]),
-        after: side(after, sources[1]),
+        before: side(before, pair.sources[0]),
+        after: side(after, pair.sources[1]),
         predicate: Predicate::of(before.first().or(after.first()), compared),
         unit: match compared.figure() {
             VerdictFigure::Throughput => "records/s",

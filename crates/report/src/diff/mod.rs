@@ -22,7 +22,7 @@ use crate::format::Format;
 use crate::machines::Machines;
 use crate::tables::{main_settings, processor};
 use crate::verdicts::{Longer, longer_budget};
-use cells::{ComparedPair, DiffCell, DiffSource, diff_cells};
+use cells::{ComparedPair, DiffCell, DiffPair, DiffSource, diff_cells};
 pub(crate) use comparable::of_machines;
 
 /// A change and its verdicts: the second of two over the first, cell by cell.
@@ -132,9 +132,11 @@ impl Diff {
         let plan = folder.plan()?;
         let (series, machines) = (series_of(folder, &results)?, Machines::read(folder, plan.as_ref())?);
         let source = DiffSource { name: "", series: &series, machines: &machines };
-        let cells = diff_cells(&pairs, figure, compare, |_| [&source, &source], &terms);
         let mut notes = machines.doubts();
         notes.extend(pairs.iter().any(are_on_the_same_copies).then(|| SAME_COPIES.to_owned()));
+        let pair = |counterparts| DiffPair { counterparts, sources: [&source, &source] };
+        let pairs: Vec<DiffPair<'_, '_>> = pairs.into_iter().map(pair).collect();
+        let cells = diff_cells(&pairs, figure, compare, &terms);
         let (file, flags) = (command_word(&folder.experiment_file()), ["--out", "NEW"]);
         let has_ended = |plan: &SavedPlan| terms.looks.are_many() && plan.enough.is_some();
         let resume = format!("kvdyno diff --resume {}", command_word(folder.root()));

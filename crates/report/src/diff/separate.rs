@@ -10,7 +10,7 @@ use kvdyno_analysis::{Cell, RepeatMachines, Series, cells_on_machines, is_driver
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{CellKey, Phase, TrialResult};
 
-use super::cells::{ComparedPair, DiffSource, diff_cells, work};
+use super::cells::{ComparedPair, DiffPair, DiffSource, diff_cells, work};
 use super::{Diff, DiffError, SidesOf, comparable, looks, of_setup, series_of, setting};
 use crate::document::command_word;
 use crate::machines::Machines;
@@ -108,7 +108,7 @@ fn diff_of_sides(
         .iter()
         .map(|side| DiffSource { name: &side.name, series: &side.series, machines: side.machines })
         .collect();
-    let (mut pairs, mut afters, mut surroundings, mut left) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut pairs, mut surroundings, mut left) = (Vec::new(), Vec::new(), Vec::new());
     for after in 1..sides.len() {
         let (both, of_both) = ([&sides[0], &sides[after]], [&cells[0][..], &cells[after][..]]);
         let same = match same_work(both, of_both, of, is_strict) {
@@ -120,8 +120,8 @@ fn diff_of_sides(
         };
         left.extend(left_out(both, of_both, &same.pairs));
         surroundings.extend(same.surroundings);
-        afters.extend(same.pairs.iter().map(|_| after));
-        pairs.extend(same.pairs);
+        let sources = [&sources[0], &sources[after]];
+        pairs.extend(same.pairs.into_iter().map(|counterparts| DiffPair { counterparts, sources }));
     }
     if pairs.is_empty() {
         let folders = [sides[0].name.clone(), "the other machines".to_owned()];
@@ -134,12 +134,14 @@ fn diff_of_sides(
         compare_unpaired(&family.iter().map(figures).collect::<Vec<UnpairedFigures>>(), &terms)
     };
     let is_compared = |cell: &&Cell<'_>| {
-        pairs.iter().any(|(before, after): &Counterparts<'_, '_>| ptr::eq(*before, *cell) || ptr::eq(*after, *cell))
+        pairs
+            .iter()
+            .any(|DiffPair { counterparts: (before, after), .. }| ptr::eq(*before, *cell) || ptr::eq(*after, *cell))
     };
     let compared = || cells.iter().flatten().filter(is_compared);
     let last = sides.last();
     Ok(Diff {
-        cells: diff_cells(&pairs, figure, compare, |index| [&sources[0], &sources[afters[index]]], &terms),
+        cells: diff_cells(&pairs, figure, compare, &terms),
         figure,
         sides: of,
         terms,

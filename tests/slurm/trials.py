@@ -1,0 +1,11 @@
+"""trials.py FOLDER REPEATS: what a plan ordered, a line for each trial of its first repeats: its key, seed and outcome."""
+import glob
+import json
+import sys
+
+folder, repeats = sys.argv[1], int(sys.argv[2])
+for file in sorted(glob.glob(folder + "/trials/*/result.json")):
+    with open(file) as text:
+        result = json.load(text)
+    if result["trial"]["repeat"] <= repeats:
+        print(json.dumps([result["trial"], result["workload"]["seed"], result["outcome"]], sort_keys=True))
