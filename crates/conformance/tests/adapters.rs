@@ -47,8 +47,9 @@ fn skeleton() {
 #[test]
 fn faulty() {
     let subject = subject("faulty");
-    let names: Vec<&str> = failures(&run(subject, &[], PATIENCE)).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["option-values"]);
+    let failures = failures(&run(subject, &[], PATIENCE));
+    let names: Vec<&str> = failures.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["option-values"], "{failures:#?}");
 }
 
 /// Without threads: what wants several sessions in one process does not apply, what processes do does.

@@ -10,6 +10,7 @@
 pub mod abilities;
 pub mod claim;
 pub mod costs;
+pub mod event_counter;
 pub mod interference;
 pub mod leftovers;
 pub mod limits;

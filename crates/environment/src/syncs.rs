@@ -6,13 +6,14 @@
 //! call, it makes no other call slower.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::mem;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::io::Read;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, StatFs, openat, statfs};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+
+use crate::event_counter::EventCounter;
 
 /// The filesystems: the magic number of `linux/magic.h`, and the tracepoints of syncs of a file and of all.
 const FILESYSTEMS: [(u64, &[&str]); 4] = [
@@ -22,30 +23,9 @@ const FILESYSTEMS: [(u64, &[&str]); 4] = [
     (0xf2f5_2010, &["f2fs/f2fs_sync_file_enter", "f2fs/f2fs_sync_fs"]),
 ];
 
-/// The first version of the kernel's `struct perf_event_attr` (`linux/perf_event.h`).
-#[repr(C)]
-#[derive(Default)]
-struct EventAttributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
-}
-
-/// `PERF_TYPE_TRACEPOINT`, the flag `inherit`, and `PERF_FLAG_FD_CLOEXEC`.
-const TRACEPOINT: u32 = 2;
-const INHERIT: u64 = 1 << 1;
-const CLOSE_ON_EXEC: u64 = 1 << 3;
-
 /// Counters of this process's syncs, threads and children included that begin later.
 #[derive(Debug)]
-pub struct SyncCounters(Vec<OwnedFd>);
+pub struct SyncCounters(Vec<EventCounter>);
 
 impl SyncCounters {
     /// Begins to count the syncs of the filesystem of `path`. `None` if it has no tracepoint, or this process may not
@@ -54,7 +34,10 @@ impl SyncCounters {
         let kind = magic(&statfs(path).ok()?);
         let (_, names) = FILESYSTEMS.iter().find(|(magic, _)| *magic == kind)?;
         let tree = tracing_tree()?;
-        let counters = names.iter().map(|name| counter(tracepoint(&tree, name)?).ok()).collect::<Option<Vec<_>>>()?;
+        let counters = names
+            .iter()
+            .map(|name| EventCounter::of_process(tracepoint(&tree, name)?).ok())
+            .collect::<Option<Vec<_>>>()?;
         Some(SyncCounters(counters))
     }
 
@@ -63,7 +46,7 @@ impl SyncCounters {
         if writes_directly(path)? {
             return None;
         }
-        self.0.iter().map(|counter| read(counter).ok()).sum()
+        self.0.iter().map(EventCounter::read).sum()
     }
 }
 
@@ -86,26 +69,6 @@ fn tracepoint(tree: &OwnedFd, name: &str) -> Option<u64> {
     let mut text = String::new();
     File::from(file).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
-}
-
-fn counter(tracepoint: u64) -> io::Result<OwnedFd> {
-    let size = mem::size_of::<EventAttributes>() as u32;
-    let attributes =
-        EventAttributes { kind: TRACEPOINT, size, config: tracepoint, flags: INHERIT, ..EventAttributes::default() };
-    // SAFETY: the kernel reads `size` bytes of the attributes; 0 and -1: this process on all processors, and no group.
-    let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, CLOSE_ON_EXEC as libc::c_ulong)
-    };
-    // SAFETY: it is a new descriptor, and nobody else's.
-    if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) }) }
-}
-
-fn read(counter: &OwnedFd) -> io::Result<u64> {
-    let mut count = [0; 8];
-    match rustix::io::read(counter, &mut count)? {
-        8 => Ok(u64::from_ne_bytes(count)),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
 }
 
 /// Whether this process has a file below `path` open with `O_DIRECT`. `None` if the kernel does not tell.

@@ -50,11 +50,11 @@ fn each_run_begins_on_a_database_as_it_was_loaded() {
     }
 }
 
-/// In eight repeats on the load of one, in the next on that of the other.
+/// In sixteen repeats on the load of one, in the next on that of the other.
 #[test]
 fn builds_of_one_engine_share_their_loads_in_a_diff() {
     let lab = Lab::new();
-    let words = ["--records", "2000", "--duration", "100ms", "--warmup", "0s", "--repeat", "9", "--out", "results"];
+    let words = ["--records", "2000", "--duration", "100ms", "--warmup", "0s", "--repeat", "17", "--out", "results"];
     let ran = lab.run_with(&[&["diff", "lmdb", "lmdb"][..], &words].concat());
     assert!(ran.stdout.contains("copies of the same loads"), "{}", ran.stdout);
     let report = ran.lab.run(["report", "results"]);
@@ -65,11 +65,11 @@ fn builds_of_one_engine_share_their_loads_in_a_diff() {
         let loads = results.iter().filter(|one| one.trial.phase == Phase::Load && one.trial.repeat == repeat);
         loads.map(|one| (one.trial.number, one.trial.engine.clone())).collect::<Vec<_>>()
     };
-    let (first, second) = (of_load(1), of_load(9));
+    let (first, second) = (of_load(1), of_load(17));
     assert_eq!((first.len(), second.len(), loads(&ran)), (1, 1, 2));
     assert_ne!(first[0].1, second[0].1, "they load in turns");
     for run in results.iter().filter(|one| one.trial.phase == Phase::Run) {
-        let load = if run.trial.repeat < 9 { &first } else { &second };
+        let load = if run.trial.repeat < 17 { &first } else { &second };
         let copy = run.copied_from.unwrap();
         let is_second = run.trial.repeat.is_multiple_of(2) != run.trial.engine.ends_with("@new");
         assert_eq!((copy.load, copy.number), (load[0].0, u32::from(is_second)), "{:?}", run.trial);

@@ -10,9 +10,9 @@ use kvdyno_results::Phase;
 use crate::plan::{LoadId, Plan, PlannedTrial};
 
 /// Repeats in which all runs stand on copies of one load: then another setup loads. A database is loaded differently
-/// each time, so that more than one must be seen; and loading takes longer than a run. Four rounds of two setups that
-/// cross over are enough to tell what differs by more than their noise, on the first load.
-const REPEATS_ON_A_LOAD: u32 = 8;
+/// each time, so that more than one must be seen. But a load with its audit and copies takes as long as some eight short
+/// runs, and changes the ratio of two setups less than another start does.
+const REPEATS_ON_A_LOAD: u32 = 16;
 
 /// The things by which two setups are known to have the same files.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -125,6 +125,7 @@ fn what_of_the_machine_changes_figures_is_told_and_the_command_line_folded() {
             .into(),
         randomize_va_space: Some(2),
         kernel_command_line: Some("root=/dev/vda1 <quiet>".into()),
+        damon_actions: ["pageout".to_owned()].into(),
     };
     kvdyno_results::files::write_json(&results.machine_file(), &machine).unwrap();
     let text = std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap();

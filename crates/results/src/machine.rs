@@ -1,6 +1,6 @@
 //! The machine that an experiment ran on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,10 @@ pub struct MachineSetup {
     /// The kernel's switch for random addresses (`randomize_va_space`): 2 for all, 0 for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub randomize_va_space: Option<u32>,
+    /// The actions on memory that the kernel takes by its own watch of accesses (DAMON): `pageout` writes out what it
+    /// takes for unused, however much is free.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub damon_actions: BTreeSet<String>,
     /// The words that the kernel was started with.
     pub kernel_command_line: Option<String>,
 }
@@ -79,6 +83,8 @@ impl MachineSetup {
     /// For people, a name and its words each; what is not known is left out.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let mitigations = (!self.mitigations.is_empty()).then(|| self.mitigations_in_words());
+        let damon: Vec<&str> = self.damon_actions.iter().map(String::as_str).collect();
+        let damon = (!damon.is_empty()).then(|| damon.join(", "));
         let facts = [
             ("huge pages", self.transparent_huge_pages.clone()),
             ("I/O scheduler", self.io_scheduler.clone()),
@@ -86,6 +92,7 @@ impl MachineSetup {
             ("microcode", self.microcode.clone()),
             ("mitigations", mitigations),
             ("address randomization", self.randomize_va_space.map(|level| level.to_string())),
+            ("DAMON", damon),
             ("command line", self.kernel_command_line.clone()),
         ];
         facts.into_iter().filter_map(|(name, words)| words.map(|words| (name, words))).collect()

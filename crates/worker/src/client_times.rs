@@ -18,15 +18,16 @@ pub struct ClientTimes {
     pub cpu_ns: u64,
     /// In wait for one, ns.
     pub delayed_ns: u64,
+    /// Asleep, ns.
+    pub asleep_ns: u64,
     /// Times that they were given one.
     pub turns: u64,
 }
 
 impl ClientTimes {
-    /// The share of the time in which they neither worked nor waited for a processor, of 1; absent without any time.
+    /// The share of the time in which they slept, of 1; absent without any time.
     pub fn slept(&self) -> Option<f64> {
-        let awake_ns = self.cpu_ns.saturating_add(self.delayed_ns);
-        (self.wall_ns > 0).then(|| 1.0 - (awake_ns as f64 / self.wall_ns as f64).min(1.0))
+        (self.wall_ns > 0).then(|| (self.asleep_ns as f64 / self.wall_ns as f64).min(1.0))
     }
 
     /// The times of what came after `before`.
@@ -36,6 +37,7 @@ impl ClientTimes {
             wall_ns: self.wall_ns.saturating_sub(before.wall_ns),
             cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
             delayed_ns: self.delayed_ns.saturating_sub(before.delayed_ns),
+            asleep_ns: self.asleep_ns.saturating_sub(before.asleep_ns),
             turns: self.turns.saturating_sub(before.turns),
         }
     }

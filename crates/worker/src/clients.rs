@@ -428,7 +428,14 @@ mod tests {
     /// A measured part of a second. Times of `count` clients and of the engine's own threads, in seconds.
     fn waits_of(count: usize, (cpu_s, waited_s): (f64, f64), others: (f64, f64), process_s: f64) -> Option<Waits> {
         let ns = |s: f64| (s * 1e9) as u64;
-        let times = ClientTimes { wall_ns: ns(count as f64), cpu_ns: ns(cpu_s), delayed_ns: ns(waited_s), turns: 0 };
+        let wall_s = count as f64;
+        let times = ClientTimes {
+            wall_ns: ns(wall_s),
+            cpu_ns: ns(cpu_s),
+            delayed_ns: ns(waited_s),
+            asleep_ns: ns(wall_s - cpu_s - waited_s),
+            turns: 0,
+        };
         waits(&times, count, [ns(others.0), ns(others.1)], process_s)
     }
 

@@ -357,6 +357,7 @@ impl<'a> Observer<'a> {
             wall_ns: sum(|times| &times.wall_ns),
             cpu_ns: sum(|times| &times.cpu_ns),
             delayed_ns: sum(|times| &times.delayed_ns),
+            asleep_ns: sum(|times| &times.asleep_ns),
             turns: sum(|times| &times.turns),
         }
     }

@@ -309,7 +309,7 @@ mod tests {
         fn alone(shared: &SharedMemory) -> &PartTimes {
             &shared.client_stats()[0].slices.alone.times
         }
-        let lies: [(Lie, &str); 21] = [
+        let lies: [(Lie, &str); 22] = [
             (|shared| shared.control().set_ticks_per_ns(f64::NAN), "of the lab's rate"),
             (|shared| shared.control().set_ticks_per_ns(1e9), "of the lab's rate"),
             (|shared| shared.control().measured_from.store(0, Ordering::Relaxed), "the measured part never began"),
@@ -333,6 +333,7 @@ mod tests {
             (|shared| alone(shared).wall_ns.store(1 << 60, LIE), "nanoseconds of the measured part"),
             (|shared| alone(shared).cpu_ns.store(1 << 60, LIE), "on a processor in the measured part"),
             (|shared| alone(shared).delayed_ns.store(1 << 60, LIE), "in wait for one in the measured part"),
+            (|shared| alone(shared).asleep_ns.store(1 << 60, LIE), "nanoseconds asleep in the measured part"),
             (|shared| alone(shared).turns.store(1 << 60, LIE), "turns on one in the measured part"),
         ];
         for (lie, words) in lies {

@@ -6,12 +6,13 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
+use kvdyno_environment::event_counter::EventCounter;
 use kvdyno_environment::interference::are_waits_told;
 use rustix::fs::{Mode, OFlags};
 
 use crate::clock;
 use crate::counter::bump;
-use crate::usage::Usage;
+use crate::usage::{Usage, given_up};
 
 /// The time of a client's thread in the measured part, or in parts of its slices.
 #[repr(C)]
@@ -23,6 +24,8 @@ pub struct PartTimes {
     pub cpu_ns: AtomicU64,
     /// In wait for a processor, ns.
     pub delayed_ns: AtomicU64,
+    /// Asleep, ns: neither on a processor nor in wait for one.
+    pub asleep_ns: AtomicU64,
     /// Times that it was given a processor.
     pub turns: AtomicU64,
 }
@@ -32,15 +35,17 @@ impl PartTimes {
         bump(&self.wall_ns, until.wall_ns.saturating_sub(from.wall_ns));
         bump(&self.cpu_ns, until.cpu_ns.saturating_sub(from.cpu_ns));
         bump(&self.delayed_ns, until.delays.waited_ns.saturating_sub(from.delays.waited_ns));
+        bump(&self.asleep_ns, until.asleep_since(from));
         bump(&self.turns, until.delays.turns.saturating_sub(from.delays.turns));
     }
 
     /// Each figure, as a phrase that the name of the part completes, with its bound after `ns` of a trial.
-    pub(crate) fn figures(&self, ns: u64) -> [(&'static str, &AtomicU64, u64); 4] {
+    pub(crate) fn figures(&self, ns: u64) -> [(&'static str, &AtomicU64, u64); 5] {
         [
             ("nanoseconds of", &self.wall_ns, ns),
             ("nanoseconds on a processor in", &self.cpu_ns, ns),
             ("nanoseconds in wait for one in", &self.delayed_ns, ns),
+            ("nanoseconds asleep in", &self.asleep_ns, ns),
             ("turns on one in", &self.turns, ns / LEAST_SWITCH_NS),
         ]
     }
@@ -54,8 +59,31 @@ pub(crate) struct Reading {
     pub(crate) wall_ns: u64,
     cpu_ns: u64,
     delays: Delays,
+    /// On a processor by the machine's clock, ns; absent where the kernel does not count it.
+    on_processor_ns: Option<u64>,
+    /// Times that it gave its processor up by itself.
+    given_up: u64,
     /// The usage of its process, if this client notes that.
     pub(crate) used: Option<Usage>,
+}
+
+impl Reading {
+    /// The time that its thread slept since `before`, ns.
+    ///
+    /// CPU time is without what interrupts and a hypervisor take, so that the rest of the time is not all sleep. A
+    /// thread that never gave its processor up did not sleep; of another the clock tells that counts these, too. Where
+    /// there is none, all the rest counts as sleep.
+    fn asleep_since(&self, before: &Reading) -> u64 {
+        if self.given_up == before.given_up {
+            return 0;
+        }
+        let on_processor_ns = match self.on_processor_ns.zip(before.on_processor_ns) {
+            Some((until, from)) => until.saturating_sub(from),
+            None => self.cpu_ns.saturating_sub(before.cpu_ns),
+        };
+        let delayed_ns = self.delays.waited_ns.saturating_sub(before.delays.waited_ns);
+        self.wall_ns.saturating_sub(before.wall_ns).saturating_sub(on_processor_ns.saturating_add(delayed_ns))
+    }
 }
 
 /// The kernel's account of a thread's waits for a processor.
@@ -69,13 +97,16 @@ struct Delays {
 pub(crate) struct ThreadAccounts {
     /// `/proc/thread-self/schedstat`; absent where the kernel has none.
     schedstat: Option<OwnedFd>,
+    /// Absent where this process may not have it.
+    on_processor: Option<EventCounter>,
     notes_process: bool,
 }
 
 impl ThreadAccounts {
     pub(crate) fn of_this_thread(notes_process: bool) -> ThreadAccounts {
         let open = rustix::fs::open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-        ThreadAccounts { schedstat: open.ok(), notes_process }
+        let on_processor = EventCounter::of_thread_time().ok();
+        ThreadAccounts { schedstat: open.ok(), on_processor, notes_process }
     }
 
     pub(crate) fn read(&self) -> Reading {
@@ -83,6 +114,8 @@ impl ThreadAccounts {
             wall_ns: clock::monotonic_ns(),
             cpu_ns: clock::thread_cpu_ns(),
             delays: self.schedstat.as_ref().and_then(delays).unwrap_or_default(),
+            on_processor_ns: self.on_processor.as_ref().and_then(EventCounter::read),
+            given_up: given_up(),
             used: self.notes_process.then(Usage::now),
         }
     }
@@ -171,6 +204,24 @@ mod tests {
         let [id, other] = ids.map(AtomicI32::into_inner);
         let has = |threads: &OtherThreads| [id, other].map(|id| threads.times.contains_key(&id));
         assert_eq!((has(&both), has(&one)), ([false, false], [false, true]));
+    }
+
+    /// Of 1000 ns, 600 on a processor and 100 in wait for one.
+    #[test]
+    fn a_thread_that_never_gave_its_processor_up_did_not_sleep() {
+        let at = |ns: u64, on_processor_ns: Option<u64>, given_up| Reading {
+            wall_ns: 10 * ns,
+            cpu_ns: 6 * ns,
+            delays: Delays { waited_ns: ns, turns: 0 },
+            on_processor_ns,
+            given_up,
+            used: None,
+        };
+        let asleep = |on_processor_ns: Option<u64>, given_up| {
+            at(100, on_processor_ns, given_up).asleep_since(&at(0, on_processor_ns.map(|_| 0), 0))
+        };
+        assert_eq!([asleep(None, 0), asleep(Some(600), 0)], [0, 0]);
+        assert_eq!([asleep(None, 1), asleep(Some(850), 1), asleep(Some(990), 1)], [300, 50, 0]);
     }
 
     #[test]

@@ -51,15 +51,25 @@ pub(crate) struct Usage {
     pub(crate) inputs: u64,
 }
 
+/// The usage of the calling process or thread (`getrusage(2)`).
+fn usage_of(who: libc::c_int) -> libc::rusage {
+    let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
+    unsafe {
+        libc::getrusage(who, usage.as_mut_ptr());
+        usage.assume_init()
+    }
+}
+
+/// Times that the calling thread has given its processor up by itself.
+pub(crate) fn given_up() -> u64 {
+    usage_of(libc::RUSAGE_THREAD).ru_nvcsw as u64
+}
+
 impl Usage {
     /// The resources that this process has used so far.
     pub(crate) fn now() -> Usage {
-        let mut usage = mem::MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: getrusage fills the struct that it is given; zeroes are valid if it fails.
-        let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
-            usage.assume_init()
-        };
+        let usage = usage_of(libc::RUSAGE_SELF);
         let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
         Usage {
             user_s: seconds(usage.ru_utime),

@@ -1,6 +1,6 @@
 //! Settings of kernel, firmware and drive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use kvdyno_results::MachineSetup;
@@ -19,8 +19,28 @@ pub(super) fn of(tree: &Tree, drive: Option<DriveFacts>) -> MachineSetup {
         microcode: tree.text("proc/cpuinfo").and_then(|text| field(&text, "microcode").map(str::to_owned)),
         mitigations: mitigations(tree),
         randomize_va_space: tree.text("proc/sys/kernel/randomize_va_space").and_then(|text| text.trim().parse().ok()),
+        damon_actions: damon_actions(tree),
         kernel_command_line: tree.text("proc/cmdline"),
     }
+}
+
+/// The actions of the schemes of all DAMON threads that work, and of the module that reclaims
+/// (`Documentation/admin-guide/mm/damon` of the kernel).
+fn damon_actions(tree: &Tree) -> BTreeSet<String> {
+    const THREADS: &str = "sys/kernel/mm/damon/admin/kdamonds";
+    let module = tree.text("sys/module/damon_reclaim/parameters/enabled").filter(|enabled| enabled == "Y");
+    let mut actions: BTreeSet<String> = module.map(|_| "pageout".to_owned()).into_iter().collect();
+    for thread in tree.numbered(THREADS, "").into_iter().map(|number| format!("{THREADS}/{number}")) {
+        if tree.text(format!("{thread}/state")).as_deref() != Some("on") {
+            continue;
+        }
+        let contexts = format!("{thread}/contexts");
+        for schemes in tree.numbered(&contexts, "").into_iter().map(|number| format!("{contexts}/{number}/schemes")) {
+            let action = |number: u32| tree.text(format!("{schemes}/{number}/action"));
+            actions.extend(tree.numbered(&schemes, "").into_iter().filter_map(action));
+        }
+    }
+    actions
 }
 
 /// A file for each weakness.
@@ -45,6 +65,11 @@ mod tests {
             ("sys/devices/system/cpu/vulnerabilities/l1tf", "Not affected\n"),
             ("proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0xa0011d5\n"),
             ("proc/sys/kernel/randomize_va_space", "2\n"),
+            ("sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "2\n"),
+            ("sys/kernel/mm/damon/admin/kdamonds/0/state", "on\n"),
+            ("sys/kernel/mm/damon/admin/kdamonds/0/contexts/0/schemes/0/action", "pageout\n"),
+            ("sys/kernel/mm/damon/admin/kdamonds/1/state", "off\n"),
+            ("sys/kernel/mm/damon/admin/kdamonds/1/contexts/0/schemes/0/action", "lru_prio\n"),
             ("proc/cmdline", "root=/dev/vda1 mitigations=auto\n"),
         ] {
             write(root.path(), path, text);
@@ -56,6 +81,7 @@ mod tests {
         assert_eq!(setup.microcode.as_deref(), Some("0xa0011d5"));
         assert_eq!(setup.mitigations["mds"], "Mitigation: Clear CPU buffers; SMT vulnerable");
         assert_eq!(setup.randomize_va_space, Some(2));
+        assert_eq!(setup.damon_actions, BTreeSet::from(["pageout".to_owned()]));
         assert_eq!(setup.kernel_command_line.as_deref(), Some("root=/dev/vda1 mitigations=auto"));
     }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr::null_mut;
 
@@ -16,12 +17,37 @@ use super::{for_each, is_device, settle, unless_vanished};
 /// Bytes of a file that are looked at in one step: its pages take a byte each.
 const STRETCH: u64 = 1 << 30;
 
+/// Bytes of a file that are read in one step.
+const FETCHED: u64 = 1 << 20;
+
 /// Writes a database's dirty pages out and drops all unused pages from the page cache.
 ///
 /// The filesystem's own tables stay.
 pub fn drop_cached(database: &Path) -> io::Result<()> {
     settle(database)?;
     for_each_file(database, &mut |file| Ok(fadvise(file, 0, None, Advice::DontNeed)?))
+}
+
+/// Reads what is not in the page cache of a database's pages, if all of them take at most `most` bytes.
+///
+/// Kernels page out what they take for unused long before memory is short (DAMON), among it a copy that was just made.
+pub fn fetch(database: &Path, most: u64) -> io::Result<()> {
+    let pages = cached(database)?;
+    if pages.cached >= pages.total || pages.total > most {
+        return Ok(());
+    }
+    let mut buffer = vec![0; FETCHED as usize];
+    for_each_file(database, &mut |file| {
+        for (from, to) in data(file)? {
+            for at in (from..to).step_by(FETCHED as usize) {
+                let piece = FETCHED.min(to - at);
+                if resident(file, at, at + piece)? < piece {
+                    file.read_exact_at(&mut buffer[..piece as usize], at)?;
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 /// The part of a database in the page cache. Holes of files do not count.
@@ -173,5 +199,9 @@ mod tests {
         drop_cached(folder.path()).unwrap();
         let after = cached(folder.path()).unwrap();
         assert_eq!(after, CachedPages { cached: 0, total: before.total });
+        fetch(folder.path(), before.total - 1).unwrap();
+        assert_eq!(cached(folder.path()).unwrap().cached, 0, "it is too much");
+        fetch(folder.path(), before.total).unwrap();
+        assert_eq!(cached(folder.path()).unwrap(), before);
     }
 }

@@ -114,7 +114,12 @@ mod tests {
     /// A measured part of a second, on two processors; times in seconds, of all clients together.
     fn share(clients: u32, cpu_s: f64, waited_s: f64, background_s: f64) -> f64 {
         let ns = |s: f64| (s * 1e9) as u64;
-        let times = ClientTimes { wall_ns: ns(clients.into()), cpu_ns: ns(cpu_s), delayed_ns: ns(waited_s), turns: 0 };
+        let times = ClientTimes {
+            wall_ns: ns(clients.into()),
+            cpu_ns: ns(cpu_s),
+            delayed_ns: ns(waited_s),
+            ..ClientTimes::default()
+        };
         let demand =
             Demand { clients, window_s: None, processors: 2, times, cpu_s: cpu_s + background_s, lab_cpu_s: 0.0 };
         demand.others_share().unwrap()
@@ -151,7 +156,12 @@ mod tests {
 
     #[test]
     fn the_lab_is_nobody_else() {
-        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 950_000_000, delayed_ns: 50_000_000, turns: 0 };
+        let times = ClientTimes {
+            wall_ns: 1_000_000_000,
+            cpu_ns: 950_000_000,
+            delayed_ns: 50_000_000,
+            ..ClientTimes::default()
+        };
         let demand = Demand { clients: 1, window_s: None, processors: 1, times, cpu_s: 0.95, lab_cpu_s: 0.05 };
         is(demand.others_share().unwrap(), 0.0);
         is(Demand { lab_cpu_s: 0.0, ..demand }.others_share().unwrap(), 0.05);
@@ -159,7 +169,13 @@ mod tests {
 
     #[test]
     fn clients_that_wake_each_other_accuse_nobody() {
-        let times = |turns| ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 800_000_000, delayed_ns: 100_000_000, turns };
+        let times = |turns| ClientTimes {
+            wall_ns: 2_000_000_000,
+            cpu_ns: 800_000_000,
+            delayed_ns: 100_000_000,
+            turns,
+            ..ClientTimes::default()
+        };
         let demand = |turns| Demand {
             clients: 2,
             window_s: None,
@@ -175,7 +191,8 @@ mod tests {
     #[test]
     fn of_a_moment_nothing_is_told() {
         assert_eq!(Demand { clients: 1, window_s: None, processors: 2, ..Demand::default() }.others_share(), None);
-        let times = ClientTimes { wall_ns: 90_000_000, cpu_ns: 45_000_000, delayed_ns: 45_000_000, turns: 0 };
+        let times =
+            ClientTimes { wall_ns: 90_000_000, cpu_ns: 45_000_000, delayed_ns: 45_000_000, ..ClientTimes::default() };
         assert_eq!(
             Demand { clients: 1, window_s: None, processors: 2, times, cpu_s: 0.045, lab_cpu_s: 0.0 }.others_share(),
             None
@@ -184,7 +201,12 @@ mod tests {
 
     /// A client of a second on one processor, of which it had half; the other half is in the account of the group.
     fn beside_a_child() -> Accounts {
-        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns: 500_000_000, turns: 0 };
+        let times = ClientTimes {
+            wall_ns: 1_000_000_000,
+            cpu_ns: 500_000_000,
+            delayed_ns: 500_000_000,
+            ..ClientTimes::default()
+        };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.0, client_cpu_s: 0.5 });
         Accounts { group, short_group_s: None, times, own_cpu_s: 0.5, own_times: times, lab_cpu_s: 0.0 }
     }
@@ -192,7 +214,12 @@ mod tests {
     /// One client after the other, each for half a second: the first had half of its processor.
     #[test]
     fn clients_that_work_in_parts_of_the_window_are_not_at_work_at_once() {
-        let times = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 750_000_000, delayed_ns: 250_000_000, turns: 0 };
+        let times = ClientTimes {
+            wall_ns: 1_000_000_000,
+            cpu_ns: 750_000_000,
+            delayed_ns: 250_000_000,
+            ..ClientTimes::default()
+        };
         let demand =
             |clients, window_s| Demand { clients, window_s, processors: 1, times, cpu_s: 0.75, lab_cpu_s: 0.0 };
         is(demand(1, Some(1.0)).others_share().unwrap(), 0.25);
@@ -221,8 +248,14 @@ mod tests {
     #[test]
     fn times_are_those_of_the_account() {
         // Its slices had first parts of a second: the client did all that the group did in both.
-        let own = ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 1_000_000_000, delayed_ns: 0, turns: 0 };
-        let times = ClientTimes { wall_ns: 2_000_000_000, cpu_ns: 1_500_000_000, delayed_ns: 500_000_000, turns: 0 };
+        let own =
+            ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 1_000_000_000, delayed_ns: 0, ..ClientTimes::default() };
+        let times = ClientTimes {
+            wall_ns: 2_000_000_000,
+            cpu_ns: 1_500_000_000,
+            delayed_ns: 500_000_000,
+            ..ClientTimes::default()
+        };
         let group = Some(CpuAccount { operations: 1000, cpu_s: 1.5, client_cpu_s: 1.5 });
         let accounts = Accounts { group, short_group_s: None, times, own_cpu_s: 1.0, own_times: own, lab_cpu_s: 0.0 };
         is(Demand::of(1, None, 1, accounts).others_share().unwrap(), 0.25);
@@ -231,7 +264,12 @@ mod tests {
 
     #[test]
     fn a_little_is_not_told() {
-        let times = |delayed_ns| ClientTimes { wall_ns: 1_000_000_000, cpu_ns: 500_000_000, delayed_ns, turns: 0 };
+        let times = |delayed_ns| ClientTimes {
+            wall_ns: 1_000_000_000,
+            cpu_ns: 500_000_000,
+            delayed_ns,
+            ..ClientTimes::default()
+        };
         let waited = |delayed_ns| Demand {
             clients: 1,
             window_s: None,
