@@ -1,4 +1,4 @@
-"""trials.py FOLDER REPEATS: what a plan ordered, a line for each trial of its first repeats: its key, seed and outcome."""
+"""trials.py FOLDER REPEATS: a line for each trial of the first repeats of a plan, with its key, seed and outcome."""
 import glob
 import json
 import sys

@@ -64,7 +64,7 @@ impl EventCounter {
 
     fn open(attributes: EventAttributes) -> io::Result<EventCounter> {
         let attributes = EventAttributes { size: mem::size_of::<EventAttributes>() as u32, ..attributes };
-        // SAFETY: the kernel reads `size` bytes of the attributes; 0 and -1: the caller on all processors, and no group.
+        // SAFETY: the kernel reads `size` bytes of the attributes. 0 and -1: the caller on all processors, no group.
         let fd = unsafe {
             libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, CLOSE_ON_EXEC as libc::c_ulong)
         };

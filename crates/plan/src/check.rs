@@ -74,8 +74,8 @@ pub fn check_with(experiment: Experiment, inspector: &dyn Inspector) -> Result<C
     Ok(Checked { plan, experiment, variants, left_out, designs })
 }
 
-/// The variants that can be run here, and what is left out of them. The plan with every engine is gone when the real one
-/// is made: of 100,000 trials each of the two takes a quarter of a GiB.
+/// The variants that can be run here, and what is left out of them. The plan with every engine is gone when the real
+/// one is made: of 100,000 trials each of the two takes a quarter of a GiB.
 fn check_variants(
     experiment: &Experiment,
     inspector: &dyn Inspector,

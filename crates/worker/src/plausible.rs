@@ -358,8 +358,8 @@ mod tests {
             word.store(0, LIE);
             told.is_none()
         };
-        // 24 words in two blocks of 128 bytes: what is left is padding.
-        assert_eq!((words.len(), words.iter().filter(believed).count()), (32, 8));
+        // 28 words in two blocks of 128 bytes: what is left is padding.
+        assert_eq!((words.len(), words.iter().filter(believed).count()), (32, 4));
     }
 
     /// All words of the segment, by the way that the statistics are mapped.
