@@ -134,9 +134,7 @@ impl Machines {
                 "Setups and variants are compared on one machine; other workloads and other numbers of clients may be \
                  another's"
             }
-            Deal::Repeats => {
-                "Each did the whole plan; a machine, with all its repeats, is one value of rates and verdicts"
-            }
+            Deal::Repeats => "Each did the whole plan; a machine, with all its repeats, is one value",
         };
         let shown = shown.join(", ");
         Some(format!("the parts of this plan were measured on {} machines: {shown}{more}. {compared}", hosts.len()))
