@@ -19,7 +19,7 @@ use kvdyno_results::{Failure, FailureKind, Phase, ReadBack, TrialOutcome, TrialR
 use kvdyno_worker::shared::{LedgerMemory, SharedMemory, WorkerState};
 use kvdyno_worker::{AuditReport, AuditSpec, KnownContents, TrialSpec, Written};
 
-use crate::databases::PartWritten;
+use crate::databases::{PartWritten, fetch_pages};
 use crate::engine_cleanup::library_path;
 use crate::stop::Stop;
 use crate::trial::logs::WorkerLogs;
@@ -66,6 +66,10 @@ impl ProcessAudit<'_> {
     /// If the lab itself cannot work.
     pub(crate) fn run(&self, worker: &[OsString], parts: &[PartWritten]) -> io::Result<Option<Audited>> {
         fs::create_dir_all(self.folder)?;
+        if self.load.copied {
+            // The audit reads single records; the copies after it take all.
+            fetch_pages(&self.database)?;
+        }
         let shared = SharedMemory::create(1)?;
         shared.control().set_value_seed(self.value_seed);
         let report = self.folder.join("audit.json");

@@ -8,9 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use kvdyno_engine::Durability;
+use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::ownership::Register;
 use kvdyno_environment::storage::backing_store::BackingStore;
-use kvdyno_environment::storage::{CopyWay, copy_tree};
+use kvdyno_environment::storage::{CopyWay, copy_tree, pages};
 use kvdyno_model::fnv1a;
 use kvdyno_results::{Phase, TrialKey, files};
 use kvdyno_worker::shared::LedgerMemory;
@@ -74,6 +75,15 @@ pub struct Left {
     pub part: Option<PartWritten>,
     /// Its contents now.
     pub contents: KnownContents,
+}
+
+/// A database that takes more than one part in so many of the available memory is not kept in the page cache.
+const PART_OF_MEMORY: u64 = 2;
+
+/// Reads the pages again that the kernel paged out of a database that is copied, or of a copy: that they are gone is no
+/// work of the engine's.
+pub(crate) fn fetch_pages(database: &Path) -> io::Result<()> {
+    pages::fetch(database, (available_kib() << 10) / PART_OF_MEMORY)
 }
 
 /// The kernel's name for the time since it was started.

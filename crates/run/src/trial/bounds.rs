@@ -3,20 +3,17 @@
 use std::io;
 use std::process::Command;
 
-use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::memory::{ControlGroup, GroupCpuAccount, MemoryGroup};
 use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::{filesystem, is_device, pages};
 use kvdyno_results::{CachedPages, ObservedEnvironment, Phase};
 
 use super::context::TrialContext;
+use crate::databases::fetch_pages;
 use kvdyno_model::ByteSize;
 
 /// The share of a database that may stay in the page cache without a note, of 1.
 const STAYING_SHARE: f64 = 0.01;
-
-/// A copy that takes more than one part in so many of the available memory is not kept in the page cache.
-const COPY_OF_MEMORY: u64 = 2;
 
 /// The most read-ahead without a note, KiB: beyond it, reading ahead decides the cost of a small read of a mapped file.
 const MUCH_AHEAD_KIB: u64 = 1024;
@@ -46,8 +43,7 @@ impl Bounds {
             false => None,
         };
         if !drops && context.copied_from.is_some() {
-            // The lab made the copy: that the kernel paged some of it out since is no work of the engine.
-            pages::fetch(&context.database, (available_kib() << 10) / COPY_OF_MEMORY)?;
+            fetch_pages(&context.database)?;
         }
         let group = match (&context.environment.memory, limit) {
             (Some(control), Some(limit)) => Some(control.group(context.register, context.planned.key.number, limit)?),
