@@ -320,7 +320,7 @@ words! {
     /// The state of the page cache when a run begins, as far as it concerns the database.
     #[derive(Default)]
     pub enum CacheState: "a state of the cache", "STATE" {
-        /// The page cache stays as the previous trial left it.
+        /// The page cache stays as the previous trial left it; pages of a copy that are gone are read again.
         Warm = "warm" as default,
         /// The page cache holds no page of the database.
         Dropped = "dropped",
