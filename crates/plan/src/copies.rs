@@ -193,14 +193,15 @@ mod tests {
 
     #[test]
     fn setups_cross_over_between_copies() {
-        let plan = plan_of("auto", &[format("1.2"), format("1.2")], false).unwrap();
+        let plan = plan_of_repeats(12, "auto", &[format("1.2"), format("1.2")], false).unwrap();
         let runs = || plan.trials.iter().filter(|trial| trial.key.phase == Phase::Run);
         let copies = |engine: &str| -> Vec<usize> {
             runs().filter(|trial| trial.key.engine == engine).map(|trial| trial.copy).collect()
         };
-        assert_eq!((copies("a"), copies("b")), (vec![0, 1, 0, 1, 0, 1, 0, 1, 0], vec![1, 0, 1, 0, 1, 0, 1, 0, 1]));
+        let (a, b): (Vec<usize>, Vec<usize>) = (0..18).map(|repeat| (repeat % 2, (repeat + 1) % 2)).unzip();
+        assert_eq!((copies("a"), copies("b")), (a, b));
         let last: Vec<u32> = runs().filter(|trial| trial.last_on_database).map(|trial| trial.key.repeat).collect();
-        assert_eq!(last, [9, 9]);
+        assert_eq!(last, [16, 16, 18, 18]);
     }
 
     #[test]

@@ -18,8 +18,8 @@ pub struct DesignFacts {
     /// Slices of the measured part; 0 for turns.
     #[serde(default)]
     pub slices: u64,
-    /// The share of the measured part in which readers and writers neither worked nor waited for a processor, of 1;
-    /// absent for turns.
+    /// The share of the measured part in which readers and writers slept, of 1: what interrupts and a hypervisor take
+    /// from a processor is no sleep. Absent for turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slept: Option<f64>,
     /// The slices in which another trial worked on the same processors, their first parts included; they are in no
