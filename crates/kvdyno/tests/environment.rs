@@ -126,7 +126,7 @@ fn allocators_that_are_not_there() {
 fn words_that_are_none() {
     refused(["--smt", "of"]).says("`of` is not a state of SMT; it can be on or off");
     refused(["--storage", "ext5"]).says("it can be folder, ext4, ext4-nojournal");
-    refused(["--cache-state", "cold"]).says("it can be warm or dropped");
+    refused(["--cache-state", "cold"]).says("it can be warm, filled or dropped");
 }
 
 // ---- what was set

@@ -49,6 +49,17 @@ fn in_the_calls_of_scans() {
     only_they_suffer(of_scans());
 }
 
+/// Only what fills the engine's cache before them scans.
+fn of_filled_caches() -> Vec<Together> {
+    let cases = ["cursor", "next"].into_iter().flat_map(four);
+    vec![Together::of(cases, &format!("{READ_RANDOM}\n[environment]\ncache_state = 'filled'"))]
+}
+
+#[test]
+fn in_the_calls_that_fill_the_cache() {
+    only_they_suffer(of_filled_caches());
+}
+
 fn of_writes_and_afterwards() -> Vec<Together> {
     let mut of_statistics = four("statistics");
     // They are the engine's own, and no figure depends on them.
@@ -151,11 +162,12 @@ fn in_the_call_that_cleans_up() {
 /// In all of these calls, at the same time in as many labs.
 #[test]
 fn calls_that_never_return_are_ended() {
-    let ones = [of_a_load(), of_reads(), of_scans(), of_writes_and_afterwards(), of_the_newer_calls()];
+    let ones =
+        [of_a_load(), of_reads(), of_scans(), of_filled_caches(), of_writes_and_afterwards(), of_the_newer_calls()];
     let beside_each_other = in_slices().into_iter().chain(in_duets());
     let others = beside_each_other.chain([of_what_is_its_own()]);
     let mut all: Vec<Together> = ones.into_iter().flatten().chain(others).flat_map(Together::that_hang).collect();
-    assert_eq!(all.len(), 32, "calls and deeds");
+    assert_eq!(all.len(), 34, "calls and deeds");
     // It hangs when all trials are through, and spoils none.
     all.push(of_cleaning_up(&["hang"]));
     let ran = all_as_expected(all);

@@ -317,11 +317,13 @@ words! {
 }
 
 words! {
-    /// The state of the page cache when a run begins, as far as it concerns the database.
+    /// The state of the caches when a run begins, as far as it concerns the database.
     #[derive(Default)]
     pub enum CacheState: "a state of the cache", "STATE" {
         /// The page cache stays as the previous trial left it; pages of a copy that are gone are read again.
         Warm = "warm" as default,
+        /// As `warm`; then one scan of all records fills the engine's cache, if the engine can scan.
+        Filled = "filled",
         /// The page cache holds no page of the database.
         Dropped = "dropped",
     }

@@ -125,6 +125,7 @@ impl ProcessAudit<'_> {
             slices: None,
             cpu_account: None,
             create: false,
+            fills_cache: false,
             settle: false,
             contents: self
                 .contents

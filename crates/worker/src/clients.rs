@@ -283,13 +283,6 @@ impl<C: RoleClock> Trial<'_, C> {
         if let Some(level) = parameters.durability.filter(|_| client.role.writes()) {
             session.set_durability(level).map_err(cannot("setting the durability of a session"))?;
         }
-        if !barriers.ready.pass(participants) {
-            return Err(NotRun::Aborted);
-        }
-        all_ready();
-        if !barriers.go.pass(participants) {
-            return Err(NotRun::Aborted);
-        }
         let driver = Driver {
             clock: self.clock,
             control: self.control(),
@@ -306,6 +299,20 @@ impl<C: RoleClock> Trial<'_, C> {
             index,
             resumes: workload.name.profile().loads && !self.spec.create,
         };
+        // Threads share the cache; of processes each may have its own.
+        if self.spec.fills_cache && (client.number == 0 || self.process.is_some()) {
+            if self.leads() {
+                self.control().enter(WorkerState::Filling);
+            }
+            driver.fill_cache();
+        }
+        if !barriers.ready.pass(participants) {
+            return Err(NotRun::Aborted);
+        }
+        all_ready();
+        if !barriers.go.pass(participants) {
+            return Err(NotRun::Aborted);
+        }
         self.work(driver, &client, warmed_up);
         // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);

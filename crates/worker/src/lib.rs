@@ -9,6 +9,7 @@ mod afterwards;
 mod arrival;
 mod audit;
 mod barrier;
+mod cache_fill;
 mod client_times;
 mod clients;
 pub mod clock;

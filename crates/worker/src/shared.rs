@@ -34,6 +34,7 @@ kvdyno_model::words! {
     pub enum WorkerState {
         Starting = "starting",
         Opening = "opening the database",
+        Filling = "filling the engine's cache",
         Warming = "warming up",
         Measuring = "measuring",
         Settling = "flushing and waiting for background work",
@@ -71,6 +72,9 @@ pub struct Control {
     pub barriers: Barriers,
     /// Records that an audit has read back so far.
     pub audited: AtomicU64,
+    /// Records that went into the engine's cache before the warm-up so far. It shows that there is progress: processes
+    /// count over each other.
+    pub filled: AtomicU64,
     /// The next slice, and who has ended it, if the trial works in slices.
     pub slices: SliceControl,
     /// The units of work that clients have taken so far, where a workload gives them out.

@@ -43,6 +43,9 @@ pub struct TrialSpec {
     pub cpu_account: Option<GroupCpuAccount>,
     /// Whether to create the database.
     pub create: bool,
+    /// Whether it fills the engine's cache before the warm-up.
+    #[serde(default)]
+    pub fills_cache: bool,
     /// Whether it flushes at its end and waits for the engine's background work.
     #[serde(default)]
     pub settle: bool,
@@ -74,6 +77,7 @@ impl TrialSpec {
             slices: None,
             cpu_account: None,
             create: true,
+            fills_cache: false,
             settle: false,
             contents,
             shared_fd: -1,

@@ -154,7 +154,7 @@ impl<'a> Runner<'a> {
         // A run that begins without a page cache needs none of the copy either.
         let way = match self.variant(planned).environment.requested.cache_state {
             CacheState::Dropped => CopyWay::Blocks,
-            CacheState::Warm => CopyWay::Bytes,
+            CacheState::Warm | CacheState::Filled => CopyWay::Bytes,
         };
         match slot.copy_from(&self.slot(load), way, &|| !self.stop.is_requested()) {
             Ok(true) => Ok(Copied::Done),

@@ -344,7 +344,8 @@ impl<'a> Watching<'a> {
                 "what lies in the trial's shared memory cannot be true: {audited} records were read back"
             )));
         }
-        let operations = self.counted.saturating_add(audited);
+        let filled = self.observer.control().filled.load(Ordering::Relaxed);
+        let operations = self.counted.saturating_add(audited).saturating_add(filled);
         if operations > self.last_change.0 || self.stands_still() {
             self.last_change = (operations, now);
         }
@@ -376,7 +377,7 @@ impl<'a> Watching<'a> {
             (WorkerState::Measuring, TrialEnd::After(duration)) if phase == Phase::Run && self.standing.is_none() => {
                 Some(duration)
             }
-            (WorkerState::Warming | WorkerState::Measuring | WorkerState::Auditing, _) => None,
+            (WorkerState::Filling | WorkerState::Warming | WorkerState::Measuring | WorkerState::Auditing, _) => None,
             // No operation is counted in these: what is counted all the same does not lengthen them.
             _ => Some(Duration::ZERO),
         }
