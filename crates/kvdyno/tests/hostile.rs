@@ -49,9 +49,9 @@ fn in_the_calls_of_scans() {
     only_they_suffer(of_scans());
 }
 
-/// Only what fills the engine's cache before them scans.
+/// Gets do not seek: only what fills the engine's cache before them does.
 fn of_filled_caches() -> Vec<Together> {
-    let cases = ["cursor", "next"].into_iter().flat_map(four);
+    let cases = ["cursor", "seek"].into_iter().flat_map(four);
     vec![Together::of(cases, &format!("{READ_RANDOM}\n[environment]\ncache_state = 'filled'"))]
 }
 

@@ -322,7 +322,7 @@ words! {
     pub enum CacheState: "a state of the cache", "STATE" {
         /// The page cache stays as the previous trial left it; pages of a copy that are gone are read again.
         Warm = "warm" as default,
-        /// As `warm`; then one scan of all records fills the engine's cache, if the engine can scan.
+        /// As `warm`; then seeks, one in each 2 KiB of data, fill the engine's cache, if the engine can scan.
         Filled = "filled",
         /// The page cache holds no page of the database.
         Dropped = "dropped",

@@ -1,27 +1,44 @@
 //! Filling the engine's cache before a run.
 
-use kvdyno_engine::abi;
+use kvdyno_engine::{Database, abi};
 
-use crate::clock::Clock;
-use crate::loops::Driver;
 use crate::loops::cursor::{LentStep, ScanCursor};
-use crate::shared::bump;
+use crate::session_alone::session_alone;
+use crate::shared::{WorkerState, bump};
+use crate::trial::{NotRun, Trial, failed};
 
-impl<C: Clock> Driver<'_, C> {
-    /// Goes through all records once in key order. What they are is not looked at, as nothing is measured: the run
-    /// verifies what it reads. A failed call fails the trial.
-    pub(crate) fn fill_cache(&self) {
-        let Some(cursor) = ScanCursor::open(self, false) else { return };
-        let mut record = LentStep::NOTHING;
-        // SAFETY: nobody uses what is lent.
-        let mut status = unsafe { cursor.go_first(&mut record) };
-        while status == abi::OK && !self.control.is_stop_requested() {
-            bump(&self.control.filled, 1);
-            // SAFETY: as above.
-            status = unsafe { cursor.step(&mut record) };
+/// Bytes of data between two records that are sought: half of the smallest page or block that engines usually have.
+const STRIDE: u64 = 2 << 10;
+
+impl<C> Trial<'_, C> {
+    /// Seeks a record of each [`STRIDE`] in key order, so that the engine reads all pages into its cache. The records
+    /// are not looked at: nothing is measured, and the run verifies what it reads. On the main thread, which no slice
+    /// pins to a processor.
+    pub(crate) fn fill_cache(&self, database: &Database) -> Result<(), NotRun> {
+        let (control, workload) = (self.control(), &self.spec.workload);
+        if self.leads() {
+            control.enter(WorkerState::Filling);
         }
-        if status != abi::OK && status != abi::MISS {
-            self.engine_failed("filling the cache", status);
+        let cannot = |error| NotRun::Failed(failed("filling the cache", &error));
+        let session = session_alone(database).map_err(cannot)?;
+        let keys = self.keys().map_err(NotRun::Failed)?;
+        let opened = ScanCursor::of_session(&session, false).map_err(|status| cannot(session.error(status)))?;
+        let Some(cursor) = opened else { return Ok(()) };
+        let data = &workload.parameters.data;
+        let stride = (STRIDE / (data.key_size + data.value_size).max(1)).max(1);
+        let (mut key, mut record) = (keys.blank(), LentStep::NOTHING);
+        for id in (0..self.spec.contents.present.given_out).step_by(stride as usize) {
+            if control.is_stop_requested() {
+                break;
+            }
+            keys.write(id, &mut key);
+            // SAFETY: the session has no other call under way, and nobody uses what is lent.
+            let status = unsafe { cursor.seek(&key, &mut record) };
+            if status != abi::OK && status != abi::MISS {
+                return Err(cannot(session.error(status)));
+            }
+            bump(&control.filled, 1);
         }
+        Ok(())
     }
 }

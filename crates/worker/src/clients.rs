@@ -184,13 +184,7 @@ impl<C: RoleClock> Trial<'_, C> {
 
     fn records(&self) -> Result<SharedRecords<'_>, Failure> {
         let data = &self.spec.workload.parameters.data;
-        let keys = self
-            .spec
-            .workload
-            .keys()
-            .map_err(|error| Failure { kind: FailureKind::EngineError, reason: error.to_string() })?;
-        let ledger = self.ledger.of(data.records);
-        Ok(SharedRecords { keys, values: data.values(), ledger })
+        Ok(SharedRecords { keys: self.keys()?, values: data.values(), ledger: self.ledger.of(data.records) })
     }
 
     /// Sets the number of clients that must end before the trial does.
@@ -283,6 +277,13 @@ impl<C: RoleClock> Trial<'_, C> {
         if let Some(level) = parameters.durability.filter(|_| client.role.writes()) {
             session.set_durability(level).map_err(cannot("setting the durability of a session"))?;
         }
+        if !barriers.ready.pass(participants) {
+            return Err(NotRun::Aborted);
+        }
+        all_ready();
+        if !barriers.go.pass(participants) {
+            return Err(NotRun::Aborted);
+        }
         let driver = Driver {
             clock: self.clock,
             control: self.control(),
@@ -299,20 +300,6 @@ impl<C: RoleClock> Trial<'_, C> {
             index,
             resumes: workload.name.profile().loads && !self.spec.create,
         };
-        // Threads share the cache; of processes each may have its own.
-        if self.spec.fills_cache && (client.number == 0 || self.process.is_some()) {
-            if self.leads() {
-                self.control().enter(WorkerState::Filling);
-            }
-            driver.fill_cache();
-        }
-        if !barriers.ready.pass(participants) {
-            return Err(NotRun::Aborted);
-        }
-        all_ready();
-        if !barriers.go.pass(participants) {
-            return Err(NotRun::Aborted);
-        }
         self.work(driver, &client, warmed_up);
         // Work that has begun is never aborted.
         let _ = barriers.end.pass(participants);

@@ -25,6 +25,7 @@ mod observer;
 mod plausible;
 mod recall;
 mod segment;
+mod session_alone;
 pub mod shared;
 pub mod slices;
 mod spec;

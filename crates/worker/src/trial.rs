@@ -1,5 +1,6 @@
 //! One process's part of a trial.
 
+use kvdyno_dataset::{KeyError, Keys};
 use kvdyno_engine::EngineError;
 use kvdyno_results::{EngineCounters, Failure, FailureKind, Waits};
 
@@ -31,6 +32,12 @@ impl<C> Trial<'_, C> {
     pub(crate) fn client_stats(&self) -> &[ClientStats] {
         let all = self.shared.client_stats();
         self.process.map_or(all, |number| &all[number..=number])
+    }
+
+    /// The spelling of its keys.
+    pub(crate) fn keys(&self) -> Result<Keys, Failure> {
+        let unspelled = |error: KeyError| Failure { kind: FailureKind::EngineError, reason: error.to_string() };
+        self.spec.workload.keys().map_err(unspelled)
     }
 
     /// Releases everyone who waits for this process.

@@ -115,6 +115,9 @@ impl<C: RoleClock> Trial<'_, C> {
         let calls_before = own_calls();
         let database = self.open(&choice)?;
         report.engine_file = Some(choice.adapter().engine_file());
+        if self.spec.fills_cache {
+            self.fill_cache(&database)?;
+        }
         let measured = match self.process {
             None => self.run_on_threads(&database),
             Some(number) => self.run_as_process(&database, number),

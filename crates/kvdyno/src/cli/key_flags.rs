@@ -4,9 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use kvdyno_experiment::{
     Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
 };
-use kvdyno_model::{
-    Definition, EnvironmentKey, Fraction, KeyPath, KeyValue, Otherwise, Repeat, TimeSpan, VerdictFigure, WorkloadName,
-};
+use kvdyno_model::{Definition, Fraction, KeyPath, KeyValue, Otherwise, Repeat, TimeSpan, VerdictFigure, WorkloadName};
 use kvdyno_plan::{concerns, shorten_for_repeats};
 use kvdyno_worker::workloads::Workload;
 use toml::{Table, Value};
@@ -59,12 +57,11 @@ const LONGEST_RUN: (&str, &str) = ("1s", "200ms");
 
 /// The default of a key for `kvdyno diff`, where it is not that of the file.
 fn default_of_diff(key: &Definition) -> Option<&'static str> {
-    let defaults: [(KeyPath, &str); 9] = [
+    let defaults: [(KeyPath, &str); 8] = [
         (TopKey::Name.into(), "diff"),
         (LabKey::Repeat.into(), "auto"),
         (LabKey::Question.into(), "difference"),
         (LabKey::Database.into(), "auto"),
-        (EnvironmentKey::CacheState.into(), "filled"),
         (RunKey::Workload.into(), "readrandom"),
         (RunKey::Readers.into(), "1"),
         (RunKey::Duration.into(), "200ms"),

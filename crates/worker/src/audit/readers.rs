@@ -4,13 +4,14 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use std::{mem, ptr, thread};
+use std::{mem, thread};
 
 use kvdyno_dataset::ValueFault;
-use kvdyno_engine::{Answer, Database, EngineError, Host, Session, abi};
+use kvdyno_engine::{Answer, Database, EngineError, Session, abi};
 use kvdyno_results::ReadBack;
 
 use super::{Acknowledged, Expected};
+use crate::session_alone::session_alone;
 use crate::workloads::NEVER_COMMITTED;
 
 /// Records that a session takes at a time: neighbours, which often share a page.
@@ -165,13 +166,9 @@ struct Reader<'a, 'db> {
 }
 
 impl<'a, 'db> Reader<'a, 'db> {
-    /// Opens it. The engine is lent no host that could answer for it.
+    /// Opens it.
     fn open(database: &'db Database, acknowledged: &'a Acknowledged<'a>) -> Result<Self, EngineError> {
-        static NO_HOST: NoHost =
-            NoHost(Host { size: mem::size_of::<Host>() as u32, reserved: 0, context: ptr::null_mut(), recall: None });
-        // SAFETY: the host is never changed and lives for ever.
-        let session = unsafe { database.session(&NO_HOST.0) }?;
-        Ok(Reader { session, acknowledged, key: Vec::new() })
+        Ok(Reader { session: session_alone(database)?, acknowledged, key: Vec::new() })
     }
 
     /// Reads `id` and notes the answer. Returns the version of a record that is there and right, if values carry one.
@@ -202,12 +199,6 @@ impl<'a, 'db> Reader<'a, 'db> {
         None
     }
 }
-
-/// A host without functions.
-struct NoHost(Host);
-
-// SAFETY: it holds no pointer but null, and nobody changes it.
-unsafe impl Sync for NoHost {}
 
 #[cfg(test)]
 mod tests {

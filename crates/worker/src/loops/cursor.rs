@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use kvdyno_dataset::LentBytes;
-use kvdyno_engine::abi;
+use kvdyno_engine::{Session, abi};
 
 use super::{Driver, NOTHING, lent};
 use crate::clock::Clock;
@@ -52,22 +52,32 @@ pub(crate) type CursorAnswer<'a> = (abi::Status, Option<(&'a [u8], &'a [u8])>);
 impl ScanCursor {
     /// `None` if the engine has none, or failed.
     pub(crate) fn open<C: Clock>(driver: &Driver<'_, C>, backward: bool) -> Option<ScanCursor> {
-        let (table, session) = driver.session.raw();
+        ScanCursor::of_session(&driver.session, backward).unwrap_or_else(|status| {
+            driver.engine_failed("opening a cursor", status);
+            None
+        })
+    }
+
+    /// `None` if the engine has none.
+    ///
+    /// # Errors
+    /// The status of the call.
+    pub(crate) fn of_session(session: &Session<'_>, backward: bool) -> Result<Option<ScanCursor>, abi::Status> {
+        let (table, session) = session.raw();
         let step = if backward { table.cursor_previous } else { table.cursor_next };
         let (Some(open), Some(close), Some(seek), Some(step)) =
             (table.cursor_open, table.cursor_close, table.cursor_seek, step)
         else {
-            return None;
+            return Ok(None);
         };
         let mut handle = ptr::null_mut();
         // SAFETY: the session is open and this thread's own.
         let status = unsafe { open(session, &mut handle) };
         if status != abi::OK {
-            driver.engine_failed("opening a cursor", status);
-            return None;
+            return Err(status);
         }
         let direction = if backward { abi::BACKWARD } else { abi::FORWARD };
-        Some(ScanCursor { handle, seek, step, close, direction, by_prefix: false })
+        Ok(Some(ScanCursor { handle, seek, step, close, direction, by_prefix: false }))
     }
 
     /// One forward that shows some keys, and brings values or not; `None` as of
