@@ -7,7 +7,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::machines::{FEWEST_MACHINES, RepeatMachines, values_of};
-use crate::verdicts::trimmed::TrimmedMean;
+use crate::verdicts::trimmed::{TrimmedMean, drawn_in};
 
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
 const CONFIDENCE: f64 = 0.95;
@@ -18,6 +18,9 @@ const FEWEST_POINTS: usize = 5;
 /// A long series is cut into this many batches, as Law and Kelton advise (*Simulation Modeling and Analysis*, 3rd ed.,
 /// section 9.5.3: 20 to 30 batches suffice, more of them are only more correlated).
 const BATCHES: usize = 30;
+
+/// Fewer repeats than this do not tell how much successive ones resemble each other.
+const FEWEST_CORRELATED: usize = 10;
 
 /// The middle of a figure and how sure it is.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -90,15 +93,19 @@ impl Estimate {
         }
     }
 
-    /// The rate of repeated trials: the middle of its logarithms without outliers, as comparisons have it. Where two
-    /// have the same repeats and none is left out, the ratio of their rates is that of their verdict, unless that is
-    /// made of rounds or of the first values alone. Rates that are 0 have no logarithm, and are averaged.
+    /// The rate of repeated trials, in the order in which they ran: the middle of its logarithms without outliers, as
+    /// comparisons have it. Where two have the same repeats and none is left out, the ratio of their rates is that of
+    /// their verdict, unless that is made of rounds or of the first values alone. Rates that are 0 have no logarithm,
+    /// and are averaged.
+    ///
+    /// Successive repeats resemble each other where the machine's speed drifts. From [`FEWEST_CORRELATED`] of them on
+    /// the interval allows for it, as that of [`Estimate::from_series`] does.
     pub fn of_rates(rates: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = rates.iter().filter(|rate| **rate > 0.0).map(|rate| rate.ln()).collect();
         let middle = TrimmedMean::of(&logs).filter(|_| logs.len() == rates.len());
         let Some(middle) = middle else { return Estimate::from_repeats(rates) };
         let end = |half: f64| Some((middle.value + half).exp());
-        let half = middle.half(1.0 - CONFIDENCE);
+        let half = middle.half(1.0 - CONFIDENCE) * widening(&drawn_in(&logs));
         let (low, high) = (end(-half), end(half));
         Some(Estimate { value: middle.value.exp(), low, high, n: rates.len(), method: Method::Repeats(rates.len()) })
     }
@@ -223,6 +230,17 @@ fn correlated_variance_of_mean(values: &[f64], effective: f64) -> f64 {
     variance(values) * (count - 1.0) / (count * (effective - 1.0))
 }
 
+/// By how much the interval of these successive values is wider than that of independent ones. Values that all move
+/// together count as two.
+fn widening(values: &[f64]) -> f64 {
+    if values.len() < FEWEST_CORRELATED {
+        return 1.0;
+    }
+    let (count, effective) = (values.len() as f64, effective_size(values).max(2.0));
+    let of_independent = quantile(count - 1.0) / count.sqrt();
+    quantile(effective - 1.0) * ((count - 1.0) / (count * (effective - 1.0))).sqrt() / of_independent
+}
+
 fn neighbour_correlation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let whole: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -282,8 +300,8 @@ mod tests {
         (0..12).map(|_| random.next_u32() as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
     }
 
-    /// The share of first-order autoregressions whose interval holds the true mean.
-    fn coverage(correlation: f64, length: usize) -> f64 {
+    /// The share of first-order autoregressions around 1000 whose interval holds this mean.
+    fn coverage(correlation: f64, length: usize, interval: impl Fn(&[f64]) -> Estimate) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2014);
         let (mut held, mut made) = (0u32, 0u32);
         for _ in 0..2000 {
@@ -294,7 +312,7 @@ mod tests {
             })
             .take(length)
             .collect();
-            let estimate = Estimate::from_series(mean(&rates), &rates);
+            let estimate = interval(&rates);
             if let (Some(low), Some(high)) = (estimate.low, estimate.high) {
                 made += 1;
                 held += u32::from(low <= 1000.0 && 1000.0 <= high);
@@ -306,9 +324,30 @@ mod tests {
     #[test]
     fn intervals_cover_the_mean_of_correlated_series() {
         for (correlation, length) in [(0.0, 10), (0.0, 60), (0.4, 10), (0.4, 30), (0.6, 60), (0.9, 600)] {
-            let share = coverage(correlation, length);
+            let share = coverage(correlation, length, |rates| Estimate::from_series(mean(rates), rates));
             assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {length} points: {share}");
         }
+    }
+
+    #[test]
+    fn intervals_cover_the_mean_of_correlated_repeats() {
+        for (correlation, repeats) in [(0.0, 10), (0.0, 20), (0.4, 10), (0.4, 20), (0.7, 20), (0.7, 40)] {
+            let share = coverage(correlation, repeats, |rates| Estimate::of_rates(rates).unwrap());
+            assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {repeats} repeats: {share}");
+        }
+    }
+
+    /// Repeats whose neighbours differ say no less than independent ones, and few say nothing of it.
+    #[test]
+    fn only_a_drift_of_many_repeats_makes_their_interval_wider() {
+        let relative = |rates: &[f64]| Estimate::of_rates(rates).unwrap().relative().unwrap();
+        let up: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i)).collect();
+        let mixed: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i / 2 + 10 * (i % 2))).collect();
+        assert!(relative(&up) > 5.0 * relative(&mixed));
+        let few = |rates: &[f64]| relative(&rates[..FEWEST_CORRELATED - 1]);
+        let mut shuffled = up[..FEWEST_CORRELATED - 1].to_vec();
+        shuffled.rotate_left(4);
+        assert!((few(&up) - relative(&shuffled)).abs() < 1e-9);
     }
 
     proptest! {

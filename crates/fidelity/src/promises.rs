@@ -15,7 +15,7 @@ const PROMISE: &str = "p99=1ms";
 /// Searches of each engine to a try: five tries are ten.
 const SEARCHES: u32 = 2;
 /// Repeats of a search, whose middle and interval are its answer.
-const REPEATS: &str = "5";
+const REPEATS: &str = "20";
 /// The seconds that a search may take.
 const MOST_S: f64 = 300.0;
 /// The share of searches that must agree.

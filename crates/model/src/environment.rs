@@ -32,7 +32,7 @@ pub struct EnvironmentSection {
     /// Allocator behind `malloc`: `libc`, `jemalloc`, `tcmalloc`, `mimalloc`, or the path of a library.
     #[key(absent = "inherited from kvdyno")]
     pub allocator: Option<Allocator>,
-    /// State of the page cache, and of the engine's own, when a run begins.
+    /// State of the page cache, and of the engine's cache, when a run begins.
     #[key(default = CacheState::Warm)]
     pub cache_state: CacheState,
     /// Storage of a database; all but a folder is created anew before each load.

@@ -67,8 +67,8 @@ pub struct CpuFacts {
     /// thread that works at the beginning or at the end. In slices it is read from a frozen group, and exact.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coarse: bool,
-    /// CPU seconds of everything that was ever in the group, from the worker's start to its end: opening, warm-up,
-    /// duets, audit and closing included.
+    /// CPU seconds of everything that was ever in the group, from the worker's start to its end: opening, filling of a
+    /// cache, warm-up, duets, audit and closing included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole_s: Option<f64>,
 }

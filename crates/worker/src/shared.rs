@@ -7,15 +7,15 @@
 //! In the measured loop a reader or writer writes its own stats alone, and reads of what others write only the moment
 //! at which to stop, which is written twice in a trial; so no cache line is written by two threads.
 
+mod engine_counters;
+mod hand_overs;
+
 use std::io;
 use std::mem::{align_of, size_of};
-use std::ops::Range;
 use std::os::fd::RawFd;
-use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use kvdyno_engine::Counters;
 use kvdyno_model::MOST_OPERATIONS;
 use kvdyno_results::OpKind;
 
@@ -26,6 +26,8 @@ use crate::histogram::{TickHistogram, touch};
 pub use crate::ledger_memory::LedgerMemory;
 use crate::segment::Segment;
 use crate::slices::{SliceControl, SliceStats};
+pub use engine_counters::SharedCounters;
+pub use hand_overs::{GivenIds, HandOvers};
 
 kvdyno_model::words! {
     /// The state of the worker, as the activity under way, for people.
@@ -85,98 +87,6 @@ pub struct Control {
     pub hand_overs: HandOvers,
     /// The engine's counters.
     pub engine_counters: SharedCounters,
-}
-
-/// Counts of an engine's own work, which a thread of the worker's reads at the parent's request. Each word of them is
-/// one more than its count; 0 stands for one that is absent.
-#[repr(C, align(128))]
-#[derive(Debug)]
-pub struct SharedCounters {
-    /// 1 while somebody answers.
-    is_served: AtomicU32,
-    /// The number of requests.
-    wanted: AtomicU32,
-    /// The last of them that was answered.
-    answered: AtomicU32,
-    flushed_bytes: AtomicU64,
-    compacted_bytes: AtomicU64,
-    stalled_ns: AtomicU64,
-}
-
-impl SharedCounters {
-    /// The counts of this moment; `None` if nobody answers within `patience`.
-    pub fn request(&self, patience: Duration) -> Option<Counters> {
-        if self.is_served.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        let wanted = self.want();
-        let until = Instant::now() + patience;
-        loop {
-            let answered = self.answered.load(Ordering::Acquire);
-            if answered.wrapping_sub(wanted) < u32::MAX / 2 {
-                let counters = self.read();
-                // The end answers everything, with nothing new.
-                return (self.is_served.load(Ordering::Acquire) == 1).then_some(counters);
-            }
-            let left = until.checked_duration_since(Instant::now())?;
-            wait_while(&self.answered, answered, Some(left));
-        }
-    }
-
-    /// The number of a new request.
-    fn want(&self) -> u32 {
-        let wanted = self.wanted.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
-        wake_all(&self.wanted);
-        wanted
-    }
-
-    /// Answers requests by what `counters` reads, until [`SharedCounters::end`].
-    pub(crate) fn serve(&self, counters: impl Fn() -> Option<Counters>) {
-        let mut answered = 0;
-        while self.is_served.load(Ordering::Acquire) == 1 {
-            let wanted = self.wanted.load(Ordering::Acquire);
-            if wanted == answered {
-                wait_while(&self.wanted, wanted, None);
-                continue;
-            }
-            // What the engine does not tell is absent.
-            self.publish(&counters().unwrap_or_default());
-            answered = wanted;
-            self.answered.store(answered, Ordering::Release);
-            wake_all(&self.answered);
-        }
-    }
-
-    /// Requests will be answered.
-    pub(crate) fn begin(&self) {
-        self.is_served.store(1, Ordering::Release);
-    }
-
-    /// Requests are not answered any more.
-    pub(crate) fn end(&self) {
-        self.is_served.store(0, Ordering::Release);
-        let wanted = self.want();
-        self.answered.store(wanted, Ordering::Release);
-        wake_all(&self.answered);
-    }
-
-    fn publish(&self, counters: &Counters) {
-        let store = |word: &AtomicU64, count: Option<u64>| {
-            word.store(count.map_or(0, |count| count.saturating_add(1)), Ordering::Relaxed);
-        };
-        store(&self.flushed_bytes, counters.flushed_bytes);
-        store(&self.compacted_bytes, counters.compacted_bytes);
-        store(&self.stalled_ns, counters.stalled_ns);
-    }
-
-    fn read(&self) -> Counters {
-        let count = |word: &AtomicU64| word.load(Ordering::Relaxed).checked_sub(1);
-        Counters {
-            flushed_bytes: count(&self.flushed_bytes),
-            compacted_bytes: count(&self.compacted_bytes),
-            stalled_ns: count(&self.stalled_ns),
-        }
-    }
 }
 
 /// A counter with a cache line of its own.
@@ -320,65 +230,6 @@ impl ClientCounter {
     /// Its value among those of a client.
     pub fn of(self, counters: &[u64; COUNTERS]) -> u64 {
         counters.get(self.0).copied().unwrap_or(0)
-    }
-}
-
-/// The ids that a client was given, to insert or to take. Only what it left is for others.
-#[repr(C)]
-#[derive(Debug)]
-pub struct GivenIds {
-    /// One more than the lowest of them that is not acknowledged yet; 0 if there is none.
-    pub low_water: AtomicU64,
-    /// One more than the first that it had not come to when a part of its work ended; 0 if there is none.
-    left: AtomicU64,
-    /// The end of those that it left.
-    left_until: AtomicU64,
-}
-
-impl GivenIds {
-    /// Leaves ids that are not begun to any client. The low water stays until one has them.
-    pub(crate) fn leave(&self, ids: Range<u64>) {
-        if !ids.is_empty() {
-            self.left_until.store(ids.end, Ordering::SeqCst);
-            self.left.store(ids.start + 1, Ordering::SeqCst);
-        }
-    }
-
-    /// Hands what was left over to a client, perhaps the same, that has no ids and left none but these. `None` if there
-    /// is nothing, or another got it.
-    pub(crate) fn hand_over(&self, to: &GivenIds, all: &HandOvers) -> Option<Range<u64>> {
-        let low_water = self.left.load(Ordering::SeqCst);
-        let (first, until) = (low_water.checked_sub(1)?, self.left_until.load(Ordering::SeqCst));
-        all.begun.fetch_add(1, Ordering::SeqCst);
-        // At each moment one of the two low waters is no higher than these ids.
-        to.low_water.store(low_water, Ordering::SeqCst);
-        let got = self.left.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        if got && !ptr::eq(self, to) {
-            // Unless that client has others by now.
-            let _ = self.low_water.compare_exchange(low_water, 0, Ordering::SeqCst, Ordering::SeqCst);
-        }
-        all.ended.fetch_add(1, Ordering::SeqCst);
-        got.then_some(first..until)
-    }
-}
-
-/// The number of times that ids went from one client to another. Who reads the low waters of all clients meanwhile may
-/// miss those of these ids.
-#[repr(C, align(128))]
-#[derive(Debug)]
-pub struct HandOvers {
-    begun: AtomicU64,
-    ended: AtomicU64,
-}
-
-impl HandOvers {
-    /// The result of `read` if none was under way meanwhile; `None` if one was at each of a few tries.
-    pub(crate) fn none_during<T>(&self, read: impl Fn() -> T) -> Option<T> {
-        (0..4).find_map(|_| {
-            let ended = self.ended.load(Ordering::SeqCst);
-            let seen = read();
-            (self.begun.load(Ordering::SeqCst) == ended).then_some(seen)
-        })
     }
 }
 

@@ -115,13 +115,14 @@ impl<C: RoleClock> Trial<'_, C> {
         let calls_before = own_calls();
         let database = self.open(&choice)?;
         report.engine_file = Some(choice.adapter().engine_file());
-        if self.spec.fills_cache {
-            self.fill_cache(&database)?;
-        }
-        let measured = match self.process {
+        let filled = match self.spec.fills_cache {
+            true => self.fill_cache(&database).inspect_err(|_| self.abort()),
+            false => Ok(()),
+        };
+        let measured = filled.and_then(|()| match self.process {
             None => self.run_on_threads(&database),
             Some(number) => self.run_as_process(&database, number),
-        };
+        });
         let mut afterwards = Afterwards::since(self.since_work());
         report.syncs = syncs.and_then(|syncs| syncs.count(&self.spec.database));
         let settled = match measured {

@@ -29,13 +29,9 @@ impl TrimmedMean {
         if values.len() < 2 {
             return None;
         }
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let cut = values.len() / TRIMMED;
-        let kept = &sorted[cut..values.len() - cut];
+        let kept = kept(values);
         let count = kept.len() as f64;
-        let (Some(lowest), Some(highest)) = (kept.first(), kept.last()) else { return None };
-        let drawn_in: Vec<f64> = values.iter().map(|value| value.clamp(*lowest, *highest)).collect();
+        let drawn_in = drawn_in(values);
         let middle = drawn_in.iter().sum::<f64>() / values.len() as f64;
         let squares: f64 = drawn_in.iter().map(|value| (value - middle).powi(2)).sum();
         Some(TrimmedMean {
@@ -82,6 +78,21 @@ impl TrimmedMean {
         let t = StudentsT::new(0.0, 1.0, self.freedom);
         t.map_or(1.0, |t| 2.0 * t.sf((distance / self.error).abs()))
     }
+}
+
+/// The values without the lowest and the highest seventh, in ascending order.
+fn kept(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let cut = values.len() / TRIMMED;
+    sorted[cut..values.len() - cut].to_vec()
+}
+
+/// Winsorized values, in their order: those that are left out are drawn in to the nearest that is kept.
+pub(crate) fn drawn_in(values: &[f64]) -> Vec<f64> {
+    let kept = kept(values);
+    let (Some(lowest), Some(highest)) = (kept.first(), kept.last()) else { return Vec::new() };
+    values.iter().map(|value| value.clamp(*lowest, *highest)).collect()
 }
 
 /// The two-sided quantile of Student's t for a probability of `miss` outside it.

@@ -3,7 +3,6 @@
 use std::io;
 use std::process::Command;
 
-use kvdyno_engine::abi;
 use kvdyno_environment::memory::{ControlGroup, GroupCpuAccount, MemoryGroup};
 use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::{filesystem, is_device, pages};
@@ -25,7 +24,6 @@ pub(super) struct Bounds {
     /// The group of a trial without a memory limit; or why there is none.
     held: Result<ControlGroup, String>,
     cached: Option<CachedPages>,
-    fills_cache: bool,
 }
 
 impl Bounds {
@@ -57,13 +55,7 @@ impl Bounds {
                 ControlGroup::of_trial(context.register, context.planned.key.number).map_err(|cause| cause.to_string())
             }
         };
-        let fills_cache = is_to_fill(context) && context.setup.capabilities & abi::CAN_SCAN != 0;
-        Ok(Bounds { group, held, cached, fills_cache })
-    }
-
-    /// Whether the worker fills the engine's cache before the warm-up.
-    pub(super) fn fills_cache(&self) -> bool {
-        self.fills_cache
+        Ok(Bounds { group, held, cached })
     }
 
     fn control_group(&self) -> Option<&ControlGroup> {
@@ -142,9 +134,6 @@ impl Bounds {
             let (cached, total) = (ByteSize(pages.cached), ByteSize(pages.total));
             notes.push(format!("{cached} of the database's {total} could not be dropped from the page cache"));
         }
-        if is_to_fill(context) && !self.fills_cache {
-            notes.push("the engine's cache was not filled: the engine cannot scan".to_owned());
-        }
         if self.group.as_ref().is_some_and(MemoryGroup::can_swap) {
             notes.push("the memory limit excludes swapped memory: the kernel does not account for swap".to_owned());
         }
@@ -163,11 +152,6 @@ impl Bounds {
         }
         notes
     }
-}
-
-/// Whether the run is to begin with the engine's cache filled.
-fn is_to_fill(context: &TrialContext<'_>) -> bool {
-    context.planned.key.phase == Phase::Run && context.environment.requested.cache_state == CacheState::Filled
 }
 
 /// `ext4 (rw,relatime)`, or `raw`.

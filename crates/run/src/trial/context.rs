@@ -3,14 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kvdyno_engine::EngineSettings;
+use kvdyno_engine::{EngineSettings, abi};
 use kvdyno_environment::ownership::Register;
+use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::backing_store::BackingStore;
 use kvdyno_environment::storage::{allocated_kib, is_device};
 use kvdyno_experiment::LabSection;
 use kvdyno_install::EngineFiles;
 use kvdyno_plan::{Environment, PlannedTrial, Setup};
-use kvdyno_results::{DatabaseCopy, WorkloadFacts};
+use kvdyno_results::{DatabaseCopy, Phase, WorkloadFacts};
 use kvdyno_worker::KnownContents;
 use kvdyno_worker::shared::LedgerMemory;
 use kvdyno_worker::slices::SliceSpec;
@@ -47,6 +48,27 @@ pub struct TrialContext<'a> {
     /// Called once when the worker reaches its measured part.
     pub at_work: &'a dyn Fn() -> io::Result<()>,
     pub notes: Vec<String>,
+}
+
+impl TrialContext<'_> {
+    /// Whether the worker fills the engine's cache before the warm-up.
+    pub(super) fn fills_cache(&self) -> bool {
+        self.is_to_fill_cache() && self.can_fill_cache()
+    }
+
+    /// Tells that a cache that is to be filled is not.
+    pub(super) fn fill_note(&self) -> Option<String> {
+        let is_missing = self.is_to_fill_cache() && !self.can_fill_cache();
+        is_missing.then(|| "the engine's cache was not filled: the engine cannot scan".to_owned())
+    }
+
+    fn is_to_fill_cache(&self) -> bool {
+        self.planned.key.phase == Phase::Run && self.environment.requested.cache_state == CacheState::Filled
+    }
+
+    fn can_fill_cache(&self) -> bool {
+        self.setup.capabilities & abi::CAN_SCAN != 0
+    }
 }
 
 /// The work that is requested of a trial, as its result keeps it.

@@ -309,7 +309,7 @@ fn worker_commands(
         slices: context.slices.clone(),
         cpu_account: bounds.cpu_account().filter(|_| context.slices.is_none()),
         create: context.create,
-        fills_cache: bounds.fills_cache(),
+        fills_cache: context.fills_cache(),
         settle: context.planned.workload.name.settles() || (context.lab.settle && key.phase == Phase::Load),
         contents: context.contents,
         shared_fd: shared.fd(),

@@ -83,6 +83,7 @@ pub(super) fn result(
     notes.extend(survivors_note(watched.account.survivors, "the worker"));
     notes.extend(memory_notes(context, &account));
     notes.extend(extras.bounds.notes(context));
+    notes.extend(context.fill_note());
     notes.extend(settling_notes(report.as_ref()));
     let result = TrialResult {
         schema: SCHEMA,
