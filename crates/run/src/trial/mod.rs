@@ -19,6 +19,7 @@ mod search;
 mod slice_cpu;
 mod slicing;
 mod standing;
+mod time_limits;
 mod together;
 mod watching;
 
