@@ -12,7 +12,7 @@ use super::watching::{Termination, Watching};
 impl Watching<'_> {
     /// Whether the worker takes longer than it may, by this process's own clock. Shared memory is believed in one
     /// direction only. A state that was left does not come back, so each state is over in its time, and the trial with
-    /// the last. Operations count as progress only while they grow and [`Observer::implausible`] has no objection, such
+    /// the last. Operations count as progress only while they grow and `Observer::implausible` has no objection, such
     /// as more operations than were ordered or than there were ticks for.
     pub(super) fn out_of_time(&mut self) -> Option<Termination> {
         let (now, state) = (Instant::now(), self.observer.control().state());
