@@ -18,7 +18,8 @@ const ENGINES: &[&str] = &["slow-lmdb", "slow-leveldb", "slow-bdb", "slow-rocksd
 enum CallCost {
     /// A run of a setup's usual length: most of its calls find the engine's cache full.
     LongRun,
-    /// A diff with the budget of the tries: its starts are short, and many calls find the cache empty.
+    /// Diffs with the budget of the tries, as their verdict measures it: starts are short, and many calls find the
+    /// engine's cache empty.
     ShortStarts,
 }
 
@@ -232,22 +233,34 @@ fn diff_words(engine: &str, slowdown: &Slowdown, ns: Option<u64>, seed: u32) -> 
     [engine, engine].into_iter().chain(given).chain(words).chain(more).map(str::to_owned).collect()
 }
 
+/// Diffs that tell the CPU time of a call in short starts: of one alone a busy minute of the machine decides.
+const PLAIN_DIFFS: u32 = 3;
+
 /// CPU time of an operation, nanoseconds, as it is measured without a slow-down.
 fn cpu_ns(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<f64>> {
     let Slowdown { workload, budget, .. } = *slowdown;
-    let results = match slowdown.cost {
+    let of_run = |result: &TrialResult| {
+        let (user_us, sys_us) = result.cpu_us_per_operation()?;
+        Some(1000.0 * (user_us + sys_us))
+    };
+    let of_duets = |result: &TrialResult| Some(1e9 / result.operations_per_cpu_s_in_duets()?);
+    let calls: Vec<f64> = match slowdown.cost {
         CallCost::LongRun => {
             let words = [engine, "--records", "1M", "--workload", workload, "--readers", "1", "--repeat", "1"];
-            tries.results(&format!("{engine}-{workload}-plain"), &words.map(str::to_owned))?
+            let results = tries.results(&format!("{engine}-{workload}-plain"), &words.map(str::to_owned))?;
+            let Some(results) = results else { return Ok(None) };
+            results.iter().filter(|result| result.trial.phase == Phase::Run).filter_map(of_run).collect()
         }
         CallCost::ShortStarts => {
-            let words = diff_words(engine, slowdown, None, 0);
-            tries.diff(None, &format!("{engine}-{workload}-plain-{budget}"), &words)?.map(|one| one.results)
+            let mut calls = Vec::new();
+            for number in 1..=PLAIN_DIFFS {
+                let words = diff_words(engine, slowdown, None, number);
+                let one = tries.diff(None, &format!("{engine}-{workload}-plain-{budget}-{number}"), &words)?;
+                let Some(one) = one else { return Ok(None) };
+                calls.extend(one.results.iter().filter_map(of_duets));
+            }
+            calls
         }
     };
-    let Some(results) = results else { return Ok(None) };
-    let runs = results.iter().filter(|result| result.trial.phase == Phase::Run);
-    let of_calls = runs.filter_map(TrialResult::cpu_us_per_operation).map(|(user_us, sys_us)| user_us + sys_us);
-    let of_call = middle(of_calls.collect()).ok_or_else(|| io::Error::other("no run with operations"))?;
-    Ok(Some(1000.0 * of_call))
+    middle(calls).map(Some).ok_or_else(|| io::Error::other(format!("{engine} without a call's CPU time")))
 }
