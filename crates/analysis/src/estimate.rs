@@ -102,19 +102,24 @@ impl Estimate {
     /// the interval allows for it, as that of [`Estimate::from_series`] does.
     pub fn of_rates(rates: &[f64]) -> Option<Estimate> {
         let logs: Vec<f64> = rates.iter().filter(|rate| **rate > 0.0).map(|rate| rate.ln()).collect();
-        let middle = TrimmedMean::of(&logs).filter(|_| logs.len() == rates.len());
-        let Some(middle) = middle else { return Estimate::from_repeats(rates) };
-        let end = |half: f64| Some((middle.value + half).exp());
-        let half = middle.half(1.0 - CONFIDENCE) * widening(&drawn_in(&logs));
-        let (low, high) = (end(-half), end(half));
-        Some(Estimate { value: middle.value.exp(), low, high, n: rates.len(), method: Method::Repeats(rates.len()) })
+        let of_logs = Estimate::of_logs(&logs, widening(&drawn_in(&logs))).filter(|_| logs.len() == rates.len());
+        of_logs.or_else(|| Estimate::from_repeats(rates))
     }
 
-    /// The rate of trials on several machines, `repeats` of them, from the means of each machine's logarithms. Too few
-    /// machines have no interval.
+    /// The rate of trials on several machines, `repeats` of them, from the means of each machine's logarithms. Machines
+    /// have no order, so none of them resembles its neighbour. Too few machines have no interval.
     pub(crate) fn of_machines(logs: &[f64], repeats: usize) -> Option<Estimate> {
-        let rates: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-        Some(Estimate::of_rates(&rates)?.on_machines(logs.len(), repeats))
+        let single = || logs.first().map(|log| Estimate::single(log.exp()));
+        Some(Estimate::of_logs(logs, 1.0).or_else(single)?.on_machines(logs.len(), repeats))
+    }
+
+    /// The rate whose logarithms these are, with an interval that is `widening` times that of independent ones; absent
+    /// for fewer than two.
+    fn of_logs(logs: &[f64], widening: f64) -> Option<Estimate> {
+        let middle = TrimmedMean::of(logs)?;
+        let half = middle.half(1.0 - CONFIDENCE) * widening;
+        let [low, high] = [-half, half].map(|half| Some((middle.value + half).exp()));
+        Some(Estimate { value: middle.value.exp(), low, high, n: logs.len(), method: Method::Repeats(logs.len()) })
     }
 
     /// The mean of a figure that each repeat has; where they are of several machines, of the means of each. Too few
@@ -348,6 +353,15 @@ mod tests {
         let mut shuffled = up[..FEWEST_CORRELATED - 1].to_vec();
         shuffled.rotate_left(4);
         assert!((few(&up) - relative(&shuffled)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_of_machines_does_not_depend_on_their_order() {
+        let up: Vec<f64> = (0..20).map(|i| 0.01 * f64::from(i)).collect();
+        let mut mixed = up.clone();
+        mixed.sort_by_key(|log| (100.0 * log).round() as u32 % 7);
+        let half = |logs: &[f64]| Estimate::of_machines(logs, 60).unwrap().relative().unwrap();
+        assert!((half(&up) - half(&mixed)).abs() < 1e-9);
     }
 
     proptest! {
