@@ -126,6 +126,7 @@ fn what_of_the_machine_changes_figures_is_told_and_the_command_line_folded() {
         randomize_va_space: Some(2),
         kernel_command_line: Some("root=/dev/vda1 <quiet>".into()),
         damon_actions: ["pageout".to_owned()].into(),
+        reports_free_pages: true,
     };
     kvdyno_results::files::write_json(&results.machine_file(), &machine).unwrap();
     let text = std::fs::read_to_string(kvdyno_report::write_page(&results).unwrap()).unwrap();
@@ -138,6 +139,7 @@ fn what_of_the_machine_changes_figures_is_told_and_the_command_line_folded() {
         "driveSamsung <990> PRO",
         "microcode0xa0011d5",
         "mitigationsmds vulnerable; 1 mitigated, 1 not affected",
+        "free pagesgiven back to the host",
     ] {
         assert!(facts.contains(&fact.to_owned()), "{fact}: {facts:?}");
     }

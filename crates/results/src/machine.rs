@@ -75,6 +75,10 @@ pub struct MachineSetup {
     /// takes for unused, however much is free.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub damon_actions: BTreeSet<String>,
+    /// Whether a virtual machine gives free memory back to its host (free page reporting): the first write to a page that
+    /// was free for long then takes the host's time too, which counts as the writer's system time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reports_free_pages: bool,
     /// The words that the kernel was started with.
     pub kernel_command_line: Option<String>,
 }
@@ -93,6 +97,7 @@ impl MachineSetup {
             ("mitigations", mitigations),
             ("address randomization", self.randomize_va_space.map(|level| level.to_string())),
             ("DAMON", damon),
+            ("free pages", self.reports_free_pages.then(|| "given back to the host".to_owned())),
             ("command line", self.kernel_command_line.clone()),
         ];
         facts.into_iter().filter_map(|(name, words)| words.map(|words| (name, words))).collect()

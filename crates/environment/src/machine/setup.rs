@@ -20,6 +20,7 @@ pub(super) fn of(tree: &Tree, drive: Option<DriveFacts>) -> MachineSetup {
         mitigations: mitigations(tree),
         randomize_va_space: tree.text("proc/sys/kernel/randomize_va_space").and_then(|text| text.trim().parse().ok()),
         damon_actions: damon_actions(tree),
+        reports_free_pages: reports_free_pages(tree),
         kernel_command_line: tree.text("proc/cmdline"),
     }
 }
@@ -41,6 +42,19 @@ fn damon_actions(tree: &Tree) -> BTreeSet<String> {
         }
     }
     actions
+}
+
+/// Whether a memory balloon tells the host which pages are free: the feature `VIRTIO_BALLOON_F_PAGE_REPORTING`, bit 5
+/// (*Virtual I/O Device (VIRTIO) Version 1.2*, section 5.5).
+fn reports_free_pages(tree: &Tree) -> bool {
+    const DEVICES: &str = "sys/bus/virtio/devices";
+    const PAGE_REPORTING: usize = 5;
+    let balloon = |number: u32| {
+        let of_device = |file: &str| tree.text(format!("{DEVICES}/virtio{number}/{file}"));
+        of_device("features").filter(|_| of_device("device").as_deref() == Some("0x0005"))
+    };
+    let mut features = tree.numbered(DEVICES, "virtio").into_iter().filter_map(balloon);
+    features.any(|bits| bits.as_bytes().get(PAGE_REPORTING) == Some(&b'1'))
 }
 
 /// A file for each weakness.
@@ -70,6 +84,8 @@ mod tests {
             ("sys/kernel/mm/damon/admin/kdamonds/0/contexts/0/schemes/0/action", "pageout\n"),
             ("sys/kernel/mm/damon/admin/kdamonds/1/state", "off\n"),
             ("sys/kernel/mm/damon/admin/kdamonds/1/contexts/0/schemes/0/action", "lru_prio\n"),
+            ("sys/bus/virtio/devices/virtio0/device", "0x0005\n"),
+            ("sys/bus/virtio/devices/virtio0/features", "0110010100000000\n"),
             ("proc/cmdline", "root=/dev/vda1 mitigations=auto\n"),
         ] {
             write(root.path(), path, text);
@@ -82,7 +98,20 @@ mod tests {
         assert_eq!(setup.mitigations["mds"], "Mitigation: Clear CPU buffers; SMT vulnerable");
         assert_eq!(setup.randomize_va_space, Some(2));
         assert_eq!(setup.damon_actions, BTreeSet::from(["pageout".to_owned()]));
+        assert!(setup.reports_free_pages);
         assert_eq!(setup.kernel_command_line.as_deref(), Some("root=/dev/vda1 mitigations=auto"));
+    }
+
+    #[test]
+    fn other_devices_and_other_balloons_report_no_free_pages() {
+        for (device, features) in
+            [("0x0002", "0110010100000000\n"), ("0x0005", "0110000100000000\n"), ("0x0005", "011\n")]
+        {
+            let (root, tree) = empty();
+            write(root.path(), "sys/bus/virtio/devices/virtio0/device", device);
+            write(root.path(), "sys/bus/virtio/devices/virtio0/features", features);
+            assert!(!of(&tree, None).reports_free_pages, "{device}: {features}");
+        }
     }
 
     #[test]
