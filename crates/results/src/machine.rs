@@ -75,8 +75,8 @@ pub struct MachineSetup {
     /// takes for unused, however much is free.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub damon_actions: BTreeSet<String>,
-    /// Whether a virtual machine gives free memory back to its host (free page reporting): the first write to a page that
-    /// was free for long then takes the host's time too, which counts as the writer's system time.
+    /// Whether a virtual machine gives free memory back to its host (free page reporting). Then the first write to such
+    /// a page takes the host's time too, which counts as system time of the writer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_free_pages: bool,
     /// The words that the kernel was started with.
