@@ -14,7 +14,7 @@ use crate::tries::Tries;
 const ENGINES: &[&str] = &["slow-lmdb", "slow-leveldb", "slow-bdb", "slow-rocksdb"];
 
 /// Where a call's CPU time is taken from, of which a slow-down is a fraction.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum CallCost {
     /// A run of a setup's usual length: most of its calls find the engine's cache full.
     LongRun,
@@ -31,6 +31,7 @@ struct Slowdown {
     workload: &'static str,
     /// The slow-down as a fraction of a call's CPU time.
     share: f64,
+    /// Where that CPU time is taken from.
     cost: CallCost,
     /// The figure that decides.
     figure: VerdictFigure,
@@ -46,85 +47,59 @@ struct Slowdown {
     words: &'static str,
 }
 
+/// What the slow-downs by burned time have in common, and the first of them.
+const WITHIN_15_S: Slowdown = Slowdown {
+    engines: ENGINES,
+    option: "burn_ns",
+    workload: "readrandom",
+    share: 0.03,
+    cost: CallCost::LongRun,
+    figure: VerdictFigure::CpuTime,
+    detect: "1%",
+    budget: "14s",
+    right: 0.9,
+    is_right: |one| is_slower(one) && one.wall_s <= 15.0,
+    words: "slower within 15 s",
+};
+
 /// The row `slowdown`: burned time.
 const BURNED: [Slowdown; 6] = [
-    Slowdown {
-        engines: ENGINES,
-        option: "burn_ns",
-        workload: "readrandom",
-        share: 0.03,
-        cost: CallCost::LongRun,
-        figure: VerdictFigure::CpuTime,
-        detect: "1%",
-        budget: "14s",
-        right: 0.9,
-        is_right: |one| is_slower(one) && one.wall_s <= 15.0,
-        words: "slower within 15 s",
-    },
-    Slowdown {
-        engines: ENGINES,
-        option: "burn_ns",
-        workload: "readrandom",
-        share: 0.03,
-        cost: CallCost::ShortStarts,
-        figure: VerdictFigure::CpuTime,
-        detect: "1%",
-        budget: "14s",
-        right: 0.9,
-        is_right: |one| is_slower(one) && one.wall_s <= 15.0,
-        words: "slower within 15 s",
-    },
+    WITHIN_15_S,
+    Slowdown { cost: CallCost::ShortStarts, ..WITHIN_15_S },
     Slowdown {
         engines: &["slow-lmdb", "slow-leveldb"],
-        option: "burn_ns",
-        workload: "readrandom",
         share: 0.01,
-        cost: CallCost::LongRun,
-        figure: VerdictFigure::CpuTime,
         detect: "0.3%",
         budget: "175s",
-        right: 0.9,
         is_right: |one| is_slower(one) && one.wall_s <= 180.0,
         words: "slower within 3 minutes",
+        ..WITHIN_15_S
     },
     Slowdown {
-        engines: ENGINES,
-        option: "burn_ns",
-        workload: "readrandom",
         share: 0.05,
-        cost: CallCost::LongRun,
         figure: VerdictFigure::Throughput,
         detect: "2%",
         budget: "57s",
-        right: 0.9,
         is_right: |one| is_slower(one) && one.wall_s <= 60.0,
         words: "slower within a minute",
+        ..WITHIN_15_S
     },
     Slowdown {
-        engines: ENGINES,
-        option: "burn_ns",
-        workload: "readrandom",
-        share: 0.03,
-        cost: CallCost::LongRun,
         figure: VerdictFigure::Throughput,
-        detect: "1%",
         budget: "175s",
-        right: 0.9,
         is_right: |one| is_slower(one) && one.wall_s <= 180.0,
         words: "slower within 3 minutes",
+        ..WITHIN_15_S
     },
     Slowdown {
         engines: &["slow-lmdb", "slow-leveldb", "slow-rocksdb"],
-        option: "burn_ns",
         workload: "overwrite",
         share: 0.05,
-        cost: CallCost::LongRun,
         figure: VerdictFigure::Throughput,
-        detect: "1%",
         budget: "115s",
-        right: 0.9,
         is_right: |one| is_slower(one) && one.wall_s <= 120.0,
         words: "slower within 2 minutes",
+        ..WITHIN_15_S
     },
 ];
 
@@ -133,17 +108,13 @@ const WAITED: [Slowdown; 2] = [waited_for("sleep_ns"), waited_for("lock_ns")];
 
 const fn waited_for(option: &'static str) -> Slowdown {
     Slowdown {
-        engines: ENGINES,
         option,
-        workload: "readrandom",
-        share: 0.03,
-        cost: CallCost::LongRun,
         figure: VerdictFigure::Throughput,
-        detect: "1%",
         budget: "30s",
         right: 1.0,
         is_right: |one| !is_the_same(one),
         words: "never the same",
+        ..WITHIN_15_S
     }
 }
 
@@ -236,31 +207,36 @@ fn diff_words(engine: &str, slowdown: &Slowdown, ns: Option<u64>, seed: u32) -> 
 /// Diffs that tell the CPU time of a call in short starts: of one alone a busy minute of the machine decides.
 const PLAIN_DIFFS: u32 = 3;
 
-/// CPU time of an operation, nanoseconds, as it is measured without a slow-down.
+/// CPU time of an operation, nanoseconds, as it is measured without a slow-down; absent as long as tries are left.
 fn cpu_ns(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<f64>> {
-    let Slowdown { workload, budget, .. } = *slowdown;
-    let of_run = |result: &TrialResult| {
+    let calls = match slowdown.cost {
+        CallCost::LongRun => of_long_run(tries, engine, slowdown),
+        CallCost::ShortStarts => of_short_starts(tries, engine, slowdown),
+    }?;
+    let Some(calls) = calls else { return Ok(None) };
+    middle(calls).map(Some).ok_or_else(|| io::Error::other(format!("{engine} without a call's CPU time")))
+}
+
+fn of_long_run(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<Vec<f64>>> {
+    let workload = slowdown.workload;
+    let words = [engine, "--records", "1M", "--workload", workload, "--readers", "1", "--repeat", "1"];
+    let results = tries.results(&format!("{engine}-{workload}-plain"), &words.map(str::to_owned))?;
+    let cost = |result: &TrialResult| {
         let (user_us, sys_us) = result.cpu_us_per_operation()?;
         Some(1000.0 * (user_us + sys_us))
     };
-    let of_duets = |result: &TrialResult| Some(1e9 / result.operations_per_cpu_s_in_duets()?);
-    let calls: Vec<f64> = match slowdown.cost {
-        CallCost::LongRun => {
-            let words = [engine, "--records", "1M", "--workload", workload, "--readers", "1", "--repeat", "1"];
-            let results = tries.results(&format!("{engine}-{workload}-plain"), &words.map(str::to_owned))?;
-            let Some(results) = results else { return Ok(None) };
-            results.iter().filter(|result| result.trial.phase == Phase::Run).filter_map(of_run).collect()
-        }
-        CallCost::ShortStarts => {
-            let mut calls = Vec::new();
-            for number in 1..=PLAIN_DIFFS {
-                let words = diff_words(engine, slowdown, None, number);
-                let one = tries.diff(None, &format!("{engine}-{workload}-plain-{budget}-{number}"), &words)?;
-                let Some(one) = one else { return Ok(None) };
-                calls.extend(one.results.iter().filter_map(of_duets));
-            }
-            calls
-        }
-    };
-    middle(calls).map(Some).ok_or_else(|| io::Error::other(format!("{engine} without a call's CPU time")))
+    let of_run = |result: &&TrialResult| result.trial.phase == Phase::Run;
+    Ok(results.map(|results| results.iter().filter(of_run).filter_map(cost).collect()))
+}
+
+fn of_short_starts(tries: &Tries, engine: &str, slowdown: &Slowdown) -> io::Result<Option<Vec<f64>>> {
+    let Slowdown { workload, budget, .. } = *slowdown;
+    let cost = |result: &TrialResult| Some(1e9 / result.operations_per_cpu_s_in_duets()?);
+    let mut calls = Vec::new();
+    for number in 1..=PLAIN_DIFFS {
+        let name = format!("{engine}-{workload}-plain-{budget}-{number}");
+        let Some(one) = tries.diff(None, &name, &diff_words(engine, slowdown, None, number))? else { return Ok(None) };
+        calls.extend(one.results.iter().filter_map(cost));
+    }
+    Ok(Some(calls))
 }
