@@ -25,11 +25,16 @@ impl PairTry {
         PairTry { comparison: compared(one, figure, &Terms { detect, looks: one.looks }), wall_s: one.wall_s }
     }
 
-    /// Half of the interval of the ratio, of 1; absent without an interval.
+    /// Half of the interval of its ratio, of 1; absent without an interval.
     pub fn half_width(&self) -> Option<f64> {
-        let (low, high) = self.comparison.as_ref()?.interval()?;
-        Some((high / low).ln() / 2.0)
+        half_width(self.comparison.as_ref()?)
     }
+}
+
+/// Half of the interval of a ratio, of 1; absent without an interval.
+pub fn half_width(comparison: &Comparison) -> Option<f64> {
+    let (low, high) = comparison.interval()?;
+    Some((high / low).ln() / 2.0)
 }
 
 /// `6 of 6 (54 to 100 %)`: a count, with the 95 % interval of its share (Clopper and Pearson).

@@ -62,8 +62,14 @@ impl Tries {
     /// The results of the try `name`, which are those of `kvdyno compare` with `words`: as they were kept, or by
     /// running it now.
     pub fn results(&self, name: &str, words: &[String]) -> io::Result<Option<Vec<TrialResult>>> {
+        Ok(self.compare(name, words)?.map(|one| one.results))
+    }
+
+    /// The same, with its time.
+    pub fn compare(&self, name: &str, words: &[String]) -> io::Result<Option<CompareTry>> {
         let Some(folder) = self.kept(None, name, "compare", words, &[0])? else { return Ok(None) };
-        ResultsFolder::open(&folder).map_err(io::Error::other)?.results().map_err(io::Error::other).map(Some)
+        let results = ResultsFolder::open(&folder).map_err(io::Error::other)?.results().map_err(io::Error::other)?;
+        Ok(Some(CompareTry { results, wall_s: wall_s(&folder)? }))
     }
 
     /// The reports of the same try as a user gets them, even where trials of it failed.
@@ -76,7 +82,7 @@ impl Tries {
     /// The same of `kvdyno diff`, whatever its verdict, with another process at work beside it if there is one.
     pub fn diff(&self, beside: Option<Busy>, name: &str, words: &[String]) -> io::Result<Option<DiffTry>> {
         let Some(folder) = self.kept(beside, name, "diff", words, &[0, 3, 4])? else { return Ok(None) };
-        let wall_s = fs::read_to_string(folder.join(WALL))?.trim().parse().map_err(io::Error::other)?;
+        let wall_s = wall_s(&folder)?;
         let folder = ResultsFolder::open(&folder).map_err(io::Error::other)?;
         let plan = folder.plan().map_err(io::Error::other)?;
         let looks = Looks::of_values(plan.as_ref().and_then(|plan| plan.most_values));
@@ -204,6 +210,11 @@ fn budget(words: &[String]) -> io::Result<Duration> {
     value.map_or(Ok(Duration::ZERO), |text| TimeSpan::<0>::from_text(text).map(TimeSpan::get).map_err(io::Error::other))
 }
 
+/// The seconds that the command took which left this folder.
+fn wall_s(folder: &Path) -> io::Result<f64> {
+    fs::read_to_string(folder.join(WALL))?.trim().parse().map_err(io::Error::other)
+}
+
 /// The reports of a results folder.
 #[derive(Debug)]
 pub struct TryReports {
@@ -213,6 +224,15 @@ pub struct TryReports {
     pub text: String,
     /// Its JSON.
     pub json: Value,
+}
+
+/// A try of `kvdyno compare`.
+#[derive(Debug)]
+pub struct CompareTry {
+    /// Results of all setups.
+    pub results: Vec<TrialResult>,
+    /// Wall time of the whole command, in seconds.
+    pub wall_s: f64,
 }
 
 /// A try of `kvdyno diff`.

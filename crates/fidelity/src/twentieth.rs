@@ -1,35 +1,42 @@
-//! The row `twentieth`: eight engines with one and two readers, in a twentieth of the time that ten minutes for each
-//! cell take. What a run ten times as long decides must not come out the other way round, and most of it must be
-//! decided. It takes two calls of an hour, one for each number of readers.
+//! The row `twentieth`: eight engines with one and two readers, in four minutes each. Whole trials in turns must need
+//! twenty times as long for intervals as narrow. What a run with ten times the budget decides must not come out the
+//! other way round, and most of it must be decided.
 
 use std::io;
 
-use kvdyno_analysis::verdicts::{Aspect, Looks, Pairing, Terms, Verdict};
+use kvdyno_analysis::verdicts::{Aspect, Looks, Pairing, Terms, Verdict, compare, paired};
 use kvdyno_analysis::{Cell, SameWork, cells_of_results, same_work};
 use kvdyno_results::{Phase, Side, TrialResult};
 
-use crate::pairs::{ENGINES, counted};
+use crate::pairs::{ENGINES, counted, half_width, middle};
 use crate::table::FidelityLine;
-use crate::tries::Tries;
+use crate::tries::{CompareTry, Tries};
 
-/// Numbers of readers: a column each, with runs of its own, so that five short runs and the long one of a column take
-/// an hour.
+/// Numbers of readers: a column each, with runs of its own.
 const READERS: [&str; 2] = ["1", "2"];
-/// A twentieth of the eight cells of a column, of ten minutes each.
+/// The budget of a short run.
 const SHORT: &str = "4m";
-/// Ten times as long.
+/// Ten times as much; the run ends before it if all pairs are decided.
 const LONG: &str = "40m";
+/// Repeats of the turns: about as many as short runs have, so that the intervals differ by their scatter alone.
+const REPEATS_IN_TURNS: &str = "10";
 /// The share of the pairs that the long run decides that the short one must decide.
 const DECIDED: f64 = 0.9;
+/// How many times as long turns must take for the same intervals.
+const TIMES_AS_LONG: f64 = 20.0;
 
-/// Does what is not there yet, and holds it against the targets. A try is a short run; the long one is done once.
+const BY_RATE: Aspect = Aspect::Throughput(Side::Reads);
+
+/// Does what is not there yet, and holds it against the targets. A try is a short run; the others are done once.
 pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
-    let (mut of, mut decided, mut reversed) = (0, 0, 0);
+    let (mut of, mut decided, mut reversed, mut times) = (0, 0, 0, Vec::new());
     for readers in READERS {
-        let long = verdicts(&run(tries, "long", readers, LONG, 1)?.unwrap_or_default());
+        let long = in_budget(tries, "long", readers, LONG, 1)?.map_or(Vec::new(), |long| verdicts(&long.results));
+        let turns = in_turns(tries, readers)?;
         for number in 1..=tries.count {
-            let Some(short) = run(tries, &format!("short-{number}"), readers, SHORT, number)? else { continue };
-            let short = verdicts(&short);
+            let Some(short) = in_budget(tries, &format!("short-{number}"), readers, SHORT, number)? else { continue };
+            times.extend(turns.iter().flat_map(|turns| times_as_long(turns, &short)));
+            let short = verdicts(&short.results);
             for (pair, long) in long.iter().filter(|(_, long)| long.is_decided()) {
                 let short = short.iter().find(|(other, _)| other == pair);
                 let short = short.map_or(Verdict::CannotTell, |(_, short)| *short);
@@ -41,6 +48,7 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
         }
     }
     Ok(vec![
+        line_of_times(times),
         FidelityLine {
             target: "pairs that the long run decides, the other way round".to_owned(),
             tries: of,
@@ -58,12 +66,57 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     ])
 }
 
-fn run(tries: &Tries, name: &str, readers: &str, budget: &str, seed: u32) -> io::Result<Option<Vec<TrialResult>>> {
+fn line_of_times(mut times: Vec<f64>) -> FidelityLine {
+    times.sort_by(f64::total_cmp);
+    let quarter = |of_4: usize| times.get(of_4 * times.len() / 4);
+    let quarters = quarter(1).zip(quarter(3));
+    let quarters = quarters.map_or(String::new(), |(low, high)| format!("; half of them {low:.0} to {high:.0} times"));
+    let tries = times.len();
+    let middle = middle(times);
+    FidelityLine {
+        target: "a pair's interval: time of whole trials in turns for the same".to_owned(),
+        tries,
+        figure: middle.map_or("none".to_owned(), |middle| format!("middle {middle:.0} times as long{quarters}")),
+        bound: format!("{TIMES_AS_LONG} times"),
+        is_met: middle.is_some_and(|middle| middle >= TIMES_AS_LONG),
+    }
+}
+
+fn in_budget(tries: &Tries, name: &str, readers: &str, budget: &str, seed: u32) -> io::Result<Option<CompareTry>> {
     let seed = seed.to_string();
-    let words = ["--workload", "readrandom", "--records", "1M", "--readers", readers, "--repeat", "auto"];
-    let more = ["--question", "difference", "--budget", budget, "--seed", &seed];
-    let words = ENGINES.iter().chain(&words).chain(&more).map(|word| (*word).to_owned());
-    tries.results(&format!("{name}-of-{readers}"), &words.collect::<Vec<_>>())
+    let more = ["--repeat", "auto", "--question", "difference", "--budget", budget, "--seed", &seed];
+    run(tries, name, readers, &more)
+}
+
+fn in_turns(tries: &Tries, readers: &str) -> io::Result<Option<CompareTry>> {
+    run(tries, "turns", readers, &["--design", "turns", "--repeat", REPEATS_IN_TURNS])
+}
+
+fn run(tries: &Tries, name: &str, readers: &str, more: &[&str]) -> io::Result<Option<CompareTry>> {
+    let words = ["--workload", "readrandom", "--records", "1M", "--readers", readers];
+    let words = ENGINES.iter().chain(&words).chain(more).map(|word| (*word).to_owned());
+    tries.compare(&format!("{name}-of-{readers}"), &words.collect::<Vec<_>>())
+}
+
+/// For each pair, how many times as long turns take until its interval is that of the short run: intervals become
+/// narrower with the root of the time.
+fn times_as_long(turns: &CompareTry, short: &CompareTry) -> Vec<f64> {
+    let pairs = half_widths(&turns.results).into_iter().zip(half_widths(&short.results));
+    let times = |(turns_width, short_width): (Option<f64>, Option<f64>)| {
+        Some(turns.wall_s / short.wall_s * (turns_width? / short_width?).powi(2))
+    };
+    pairs.filter_map(times).collect()
+}
+
+/// Half of the interval of each pair's ratio, in the order of the engines.
+fn half_widths(results: &[TrialResult]) -> Vec<Option<f64>> {
+    let cells = cells_of_results(results);
+    let of = |engine: &str| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine);
+    let of_pair =
+        |one: &str, other: &str| half_width(&compare(&paired(of(one)?, of(other)?, BY_RATE), &Terms::default()));
+    let pairs =
+        ENGINES.iter().enumerate().flat_map(|(index, one)| ENGINES[index + 1..].iter().map(move |it| (one, it)));
+    pairs.map(|(one, other)| of_pair(one, other)).collect()
 }
 
 /// The verdicts of all pairs: the number of the column, and the two engines in the order of their names.
@@ -82,12 +135,24 @@ fn verdicts(results: &[TrialResult]) -> Vec<((usize, String, String), Verdict)> 
                 false => ((column, other, one), verdict.reversed()),
             }
         };
-        same.rivals(&cells, Aspect::Throughput(Side::Reads))
-            .all_pairs(&terms)
-            .into_iter()
-            .map(of_pair)
-            .collect::<Vec<_>>()
+        same.rivals(&cells, BY_RATE).all_pairs(&terms).into_iter().map(of_pair).collect::<Vec<_>>()
     };
     let columns: Vec<SameWork> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
     columns.iter().enumerate().flat_map(of_column).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_the_times_is_held_against_the_bound() {
+        let slow = line_of_times(vec![40.0, 10.0, 21.0, 90.0, 20.5]);
+        assert_eq!((slow.tries, slow.is_met), (5, true));
+        assert_eq!(slow.figure, "middle 21 times as long; half of them 20 to 40 times");
+        let quick = line_of_times(vec![40.0, 10.0, 19.9]);
+        assert!(!quick.is_met, "{}", quick.figure);
+        let none = line_of_times(Vec::new());
+        assert_eq!((none.figure.as_str(), none.is_met), ("none", false));
+    }
 }
