@@ -18,8 +18,9 @@ const READERS: [&str; 2] = ["1", "2"];
 const SHORT: &str = "4m";
 /// Ten times as much; the run ends before it if all pairs are decided.
 const LONG: &str = "40m";
-/// Repeats of the turns: about as many as short runs have, so that the intervals differ by their scatter alone.
-const REPEATS_IN_TURNS: &str = "10";
+/// Whole trials: of the length that an experiment has by default, and about as many as short runs have, so that the
+/// intervals differ by the scatter of repeats alone.
+const WHOLE_TRIALS: [&str; 8] = ["--design", "turns", "--duration", "10s", "--warmup", "1s", "--repeat", "10"];
 /// The share of the pairs that the long run decides that the short one must decide.
 const DECIDED: f64 = 0.9;
 /// How many times as long turns must take for the same intervals.
@@ -89,7 +90,7 @@ fn in_budget(tries: &Tries, name: &str, readers: &str, budget: &str, seed: u32) 
 }
 
 fn in_turns(tries: &Tries, readers: &str) -> io::Result<Option<CompareTry>> {
-    run(tries, "turns", readers, &["--design", "turns", "--repeat", REPEATS_IN_TURNS])
+    run(tries, "turns", readers, &WHOLE_TRIALS)
 }
 
 fn run(tries: &Tries, name: &str, readers: &str, more: &[&str]) -> io::Result<Option<CompareTry>> {
