@@ -47,7 +47,7 @@ struct Slowdown {
     words: &'static str,
 }
 
-/// What the slow-downs by burned time have in common, and the first of them.
+/// The first slow-down by burned time; the others are told by their differences from it.
 const WITHIN_15_S: Slowdown = Slowdown {
     engines: ENGINES,
     option: "burn_ns",
