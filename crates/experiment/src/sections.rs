@@ -10,8 +10,8 @@ use kvdyno_dataset::KeyFormat;
 use kvdyno_model::{
     Arrival, Audit, ByteSize, ClientKind, Compression, Count, DatabaseOrigin, Design, Distribution, Durability,
     FilePath, Fraction, IsolationLevel, Json, KeyPath, KeyStep, KeyValue, Keys, LatencyPromise, LeaveOut, Length, List,
-    MissingEngines, Multiple, OperationMix, OptionText, Order, PositiveFraction, Question, RangeCursors, RangeLengths,
-    ReadRate, Repeat, Spelling, TimeSpan, VerdictFigure, Verify, WorkloadName, WriteRate,
+    Loads, MissingEngines, Multiple, OperationMix, OptionText, Order, PositiveFraction, Question, RangeCursors,
+    RangeLengths, ReadRate, Repeat, Spelling, TimeSpan, VerdictFigure, Verify, WorkloadName, WriteRate,
 };
 use serde::{Deserialize, Serialize};
 
@@ -283,6 +283,9 @@ pub struct LabSection {
     /// Origin of the database of each run.
     #[key(default = DatabaseOrigin::Kept)]
     pub database: DatabaseOrigin,
+    /// Order of the loads of a repeat.
+    #[key(default = Loads::InTurns)]
+    pub loads: Loads,
     /// Folder of the databases, on the storage to be measured.
     #[key(absent = "the results folder")]
     pub dir: Option<FilePath>,

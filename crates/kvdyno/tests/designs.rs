@@ -86,6 +86,22 @@ fn turns_are_whole_trials() {
     assert_eq!((facts.design, facts.beside.as_slice(), facts.slices, facts.slept), (Design::Turns, &[][..], 0, None));
 }
 
+/// On a machine with one processor they have turns, too.
+#[test]
+fn loads_at_once_are_not_compared_and_say_who_loaded_beside_them() {
+    let ran = readers(["lmdb", "leveldb"]).with("loads", "at-once").with("repeat", "2").run();
+    let load = |engine: &str| ran.trials(engine, "load").remove(0);
+    let (one, other) = (load("lmdb"), load("leveldb"));
+    let beside = |trial: &EndedTrial| trial.result.design.as_ref().map(|facts| facts.beside.clone());
+    let are_at_once = std::thread::available_parallelism().unwrap().get() > 1;
+    assert_eq!(beside(&one), are_at_once.then(|| vec![other.result.trial.number]));
+    assert_eq!(beside(&other), are_at_once.then(|| vec![one.result.trial.number]));
+    ran.exits(0);
+    assert_eq!(ran.stdout.contains("their loads ran at once"), are_at_once, "{}", ran.stdout);
+    let in_turns = readers(["lmdb", "leveldb"]).run();
+    assert_eq!(beside(&in_turns.exits(0).trial("lmdb", "load")), None);
+}
+
 #[test]
 fn a_design_that_the_work_does_not_allow_is_refused_before_anything_is_touched() {
     for (comparison, words) in [

@@ -200,6 +200,17 @@ words! {
 }
 
 words! {
+    /// How the loads of one repeat follow each other.
+    #[derive(Default)]
+    pub enum Loads: "an order of loads", "LOADS" {
+        /// One after the other; their rates are compared.
+        InTurns = "turns" as default,
+        /// At once, as many as have processors and memory, so that runs begin earlier; their rates are not compared.
+        AtOnce = "at-once",
+    }
+}
+
+words! {
     /// The question that `repeat = "auto"` is to answer.
     #[derive(Default)]
     pub enum Question: "a question", "QUESTION" {

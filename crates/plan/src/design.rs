@@ -19,7 +19,7 @@ use kvdyno_dataset::subseed;
 use kvdyno_environment::machine::available_kib;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_experiment::{Experiment, FileError};
-use kvdyno_model::{ClientKind, Design, Durability, EngineName, Order, StorageKind};
+use kvdyno_model::{ClientKind, Design, Durability, EngineName, Loads, Order, StorageKind};
 use kvdyno_results::EngineIdentity;
 use kvdyno_worker::workloads::{TrialEnd, WorkloadParameters, WorkloadSpec};
 
@@ -151,6 +151,22 @@ pub fn step_design(
             None => step_design(Design::Auto, "", cpus()),
         },
     })
+}
+
+/// How many of the loads of a step are done at once: as many as have processors and memory. Where the environment
+/// limits each by itself, or gives each storage of its own, it is one.
+pub fn loads_at_once(experiment: &Experiment, step: &[&PlannedTrial], machine: &DesignMachine) -> usize {
+    let Some(load) = step.first().filter(|_| experiment.lab.loads == Loads::AtOnce) else { return 1 };
+    let environment = &experiment.environment;
+    let is_by_itself = environment.memory.is_some()
+        || environment.cache_state == CacheState::Dropped
+        || environment.storage != StorageKind::Folder;
+    if is_by_itself {
+        return 1;
+    }
+    let of_cpus = machine.cpus.len() / load.workload.roles().len().max(1);
+    let of_memory = (machine.memory as f64 * MEMORY_SHARE / memory_of(experiment, &load.workload) as f64) as usize;
+    of_cpus.min(of_memory).clamp(1, step.len())
 }
 
 /// Why the trials of a step cannot be open at once, one at work at a time; `None` if they can.
@@ -363,6 +379,24 @@ mod tests {
         let refused =
             design_of(&run("\"a\", \"b\", \"c\"", "[[run]]\nreaders = [1]\n[lab]\ndesign = \"duet\"")).unwrap_err();
         assert!(refused.message.contains("lab.design = duet cannot be: there are 3 set-ups"), "{}", refused.message);
+    }
+
+    #[test]
+    fn as_many_loads_are_done_at_once_as_have_processors_and_memory() {
+        let at_once = |rest: &str, cpus: u32, memory: u64| {
+            let experiment = Experiment::parse(&run("\"a\", \"b\", \"c\"", rest)).unwrap();
+            let plan = Plan::of(&experiment.variants().unwrap());
+            let step: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.section.is_none()).collect();
+            let step = &step[..3];
+            loads_at_once(&experiment, step, &DesignMachine { cpus: (0..cpus).collect(), memory })
+        };
+        const AT_ONCE: &str = "[lab]\nloads = \"at-once\"";
+        assert_eq!([1, 2, 64].map(|cpus| at_once(AT_ONCE, cpus, 16 << 30)), [1, 2, 3]);
+        assert_eq!(at_once(AT_ONCE, 64, 1 << 20), 1);
+        assert_eq!(at_once("", 64, 16 << 30), 1);
+        for by_itself in ["cache_state = \"dropped\"", "memory = \"1GiB\"", "storage = \"ext4\""] {
+            assert_eq!(at_once(&format!("{AT_ONCE}\n[environment]\n{by_itself}"), 64, 16 << 30), 1, "{by_itself}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kvdyno_dataset::{Stream, subseed};
 use kvdyno_experiment::{Experiment, Variant};
-use kvdyno_model::Order;
+use kvdyno_model::{Loads, Order};
 use kvdyno_results::{ClientKind, Phase, TrialKey};
 use kvdyno_worker::workloads::{TrialEnd, WorkloadSpec};
 
@@ -40,6 +40,8 @@ pub struct PlannedTrial {
     pub copy: usize,
     /// It belongs to a repeat that is done only after interference with an earlier one.
     pub extra: bool,
+    /// Whether it is done together with that of the other setups: runs are, where their design allows it.
+    pub is_together: bool,
     /// No later trial needs its database.
     pub last_on_database: bool,
     /// No later trial needs the database that its own is a copy of.
@@ -58,10 +60,10 @@ pub struct LoadId {
 }
 
 impl PlannedTrial {
-    /// Whether both are the same run in the same repeat, on different setups. Loads are done one by one.
+    /// Whether both are of the same step in the same repeat, on different setups, and may be done together.
     fn is_beside(&self, other: &PlannedTrial) -> bool {
         let step = |trial: &PlannedTrial| (trial.variant, trial.section, trial.key.repeat, trial.threads());
-        self.key.phase == Phase::Run && step(self) == step(other)
+        self.is_together && step(self) == step(other)
     }
 
     fn threads(&self) -> (u32, u32) {
@@ -244,6 +246,7 @@ fn planned(experiment: &Experiment, step: Step, origin: LoadId, number: u32) -> 
         Step::Load => None,
         Step::Run { section, .. } => Some(section),
     };
+    let is_together = phase == Phase::Run || experiment.lab.loads == Loads::AtOnce;
     PlannedTrial {
         key,
         variant,
@@ -254,6 +257,7 @@ fn planned(experiment: &Experiment, step: Step, origin: LoadId, number: u32) -> 
         copied: false,
         copy: 0,
         extra: false,
+        is_together,
         last_on_database: false,
         last_on_origin: false,
     }
@@ -325,6 +329,19 @@ mod tests {
         experiment.lab.seed = Count(2);
         let others = plan_of(&experiment);
         assert!(others.trials.iter().zip(&plan.trials).any(|(one, other)| one.key.engine != other.key.engine));
+    }
+
+    #[test]
+    fn loads_are_a_step_only_where_they_are_done_at_once() {
+        let mut experiment = Experiment::on(&["a".into(), "b".into()]);
+        experiment.run[0].readers = List(vec![Count(1)]);
+        let mut steps = |loads: Loads, order: Order| {
+            (experiment.lab.loads, experiment.lab.order) = (loads, order);
+            plan_of(&experiment).steps().map(<[_]>::len).collect::<Vec<_>>()
+        };
+        assert_eq!(steps(Loads::InTurns, Order::Interleaved), [1, 1, 2]);
+        assert_eq!(steps(Loads::AtOnce, Order::Interleaved), [2, 2]);
+        assert_eq!(steps(Loads::AtOnce, Order::Sequential), [1, 1, 1, 1]);
     }
 
     #[test]

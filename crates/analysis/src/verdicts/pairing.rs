@@ -109,7 +109,12 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     if without_rate > 0 && 2 * without_rate >= cell.finished.len() {
         return Some(Unsure::KeptAtNoRate);
     }
-    let loaded = cell.key.phase == Phase::Load && !cell.finished.is_empty();
+    let is_load = cell.key.phase == Phase::Load;
+    let is_beside = |result: &&TrialResult| result.design.as_ref().is_some_and(|facts| !facts.beside.is_empty());
+    if is_load && cell.finished.iter().any(is_beside) {
+        return Some(Unsure::LoadedAtOnce);
+    }
+    let loaded = is_load && !cell.finished.is_empty();
     let seconds: f64 = cell.finished.iter().filter_map(|result| result.window.as_ref()).map(|one| one.seconds).sum();
     (loaded && seconds < SHORTEST_LOAD_S).then_some(Unsure::ShortLoad)
 }
@@ -382,5 +387,22 @@ mod tests {
         };
         assert_eq!(loaded(0.21).verdict, Verdict::Faster);
         assert_eq!((loaded(0.19).verdict, loaded(0.19).unsure), (Verdict::CannotTell, Some(Unsure::ShortLoad)));
+    }
+
+    #[test]
+    fn loads_that_ran_at_once_are_not_judged_but_runs_beside_each_other_are() {
+        let with = |phase: Phase| {
+            let mut results = beside(&[(900.0, 100.0), (901.0, 100.0), (902.0, 100.0)]);
+            for result in &mut results {
+                result.trial.phase = phase;
+                result.design = Some(DesignFacts { beside: vec![7], ..DesignFacts::default() });
+            }
+            compare(&of(&results), &Terms::default())
+        };
+        assert_eq!(with(Phase::Run).verdict, Verdict::Faster);
+        assert_eq!(
+            (with(Phase::Load).verdict, with(Phase::Load).unsure),
+            (Verdict::CannotTell, Some(Unsure::LoadedAtOnce))
+        );
     }
 }

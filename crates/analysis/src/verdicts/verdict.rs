@@ -109,6 +109,8 @@ pub enum Unsure {
     },
     /// The loads of one of the two are too short to be judged, all repeats together.
     ShortLoad,
+    /// Loads of one of the two ran while others did, so that their rates are about them, too.
+    LoadedAtOnce,
     /// In half of its repeats or more, one of the two kept its promise at no rate that was tried.
     KeptAtNoRate,
 }
@@ -259,9 +261,9 @@ impl Verdict {
 impl Unsure {
     /// Whether more repeats can help.
     pub fn may_pass(self) -> bool {
-        use Unsure::{Failed, FewMachines, KeepsNothing, KeptAtNoRate, NoCpuTime, NotAudited};
+        use Unsure::{Failed, FewMachines, KeepsNothing, KeptAtNoRate, LoadedAtOnce, NoCpuTime, NotAudited};
         match self {
-            Failed | FewMachines { .. } | NotAudited | KeepsNothing | KeptAtNoRate => false,
+            Failed | FewMachines { .. } | NotAudited | KeepsNothing | KeptAtNoRate | LoadedAtOnce => false,
             NoCpuTime { repeats } => repeats < WITHOUT_CPU_TIME,
             _ => true,
         }
@@ -293,6 +295,7 @@ impl fmt::Display for Unsure {
                 f.write_str("the CPU time of one of the two is not known, or cannot be compared")
             }
             Unsure::KeptAtNoRate => f.write_str("the promise was kept at no rate that was tried"),
+            Unsure::LoadedAtOnce => f.write_str("their loads ran at once"),
             Unsure::ShortLoad => write!(f, "the loads of one took less than {SHORTEST_LOAD_S} s together"),
         }
     }

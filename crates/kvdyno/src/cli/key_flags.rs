@@ -57,11 +57,13 @@ const LONGEST_RUN: (&str, &str) = ("1s", "200ms");
 
 /// The default of a key for `kvdyno diff`, where it is not that of the file.
 fn default_of_diff(key: &Definition) -> Option<&'static str> {
-    let defaults: [(KeyPath, &str); 8] = [
+    let defaults: [(KeyPath, &str); 9] = [
         (TopKey::Name.into(), "diff"),
         (LabKey::Repeat.into(), "auto"),
         (LabKey::Question.into(), "difference"),
         (LabKey::Database.into(), "auto"),
+        // It compares runs alone.
+        (LabKey::Loads.into(), "at-once"),
         (RunKey::Workload.into(), "readrandom"),
         (RunKey::Readers.into(), "1"),
         (RunKey::Duration.into(), "200ms"),

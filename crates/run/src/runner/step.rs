@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use kvdyno_model::Design;
-use kvdyno_plan::design::{DesignMachine, StepDesign, step_design};
+use kvdyno_plan::design::{DesignMachine, StepDesign, loads_at_once, step_design};
 use kvdyno_plan::{PlannedTrial, Setup};
 use kvdyno_results::{
     DatabaseCopy, DesignFacts, EngineIdentity, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult,
@@ -49,13 +49,12 @@ impl<'a> Runner<'a> {
         }
         let all: Vec<&PlannedTrial> = runnable.iter().map(|(planned, _)| *planned).collect();
         let design = self.design(&all);
-        let one_by_one = design.design.is_one_by_one();
-        let mut groups = Vec::new();
-        match one_by_one {
-            true => groups.extend(runnable.into_iter().map(|one| vec![one])),
-            false => groups.push(runnable),
-        }
-        for group in groups {
+        let at_once = match design.design.is_one_by_one() {
+            true => self.loads_at_once(&all),
+            false => all.len(),
+        };
+        while !runnable.is_empty() {
+            let group = runnable.drain(..at_once.min(runnable.len())).collect();
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
             let Some(ended) = self.rerun_alone_if_others_may_be_the_cause(ended, progress)? else { return Ok(None) };
             for (_, ended) in ended {
@@ -137,6 +136,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// How many trials of a step that has turns are done at once: of runs, one.
+    fn loads_at_once(&self, trials: &[&PlannedTrial]) -> usize {
+        let Some(first) = trials.first().filter(|first| first.key.phase == Phase::Load) else { return 1 };
+        let variant = self.variant(first);
+        loads_at_once(&variant.variant.experiment, trials, &DesignMachine::of(&variant.environment))
+    }
+
     /// The design of the same step in the first repeat in which it was a duet or slices.
     fn design_before(&self, planned: &PlannedTrial) -> Option<&DesignFacts> {
         let step = |trial: &TrialKey| WorkKey::from(trial);
@@ -192,7 +198,7 @@ impl<'a> Runner<'a> {
         let Some(first) = trials.first() else { return Ok(Vec::new()) };
         let at_work: Vec<_> = trials.iter().map(|one| || one.note_at_work()).collect();
         let contexts: Vec<TrialContext<'_>> =
-            trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, at_work)).collect();
+            trials.iter().zip(&at_work).map(|(one, at_work)| self.context(one, trials.len(), at_work)).collect();
         // If results decide the number of repeats, the remaining work is unknown.
         let is_auto = self.checked.experiment.lab.repeat.is_auto();
         let to_come = self.checked.plan.trials.iter().filter(|planned| self.is_to_come(planned));
@@ -214,7 +220,13 @@ impl<'a> Runner<'a> {
         (planned.copied && planned.key.phase == Phase::Run).then(|| self.load_of(planned).map(copy)).flatten()
     }
 
-    fn context<'b>(&'b self, one: &'b Begun<'a>, at_work: &'b dyn Fn() -> io::Result<()>) -> TrialContext<'b> {
+    /// Of a trial that is one of `count` that are open at the same time.
+    fn context<'b>(
+        &'b self,
+        one: &'b Begun<'a>,
+        count: usize,
+        at_work: &'b dyn Fn() -> io::Result<()>,
+    ) -> TrialContext<'b> {
         TrialContext {
             planned: one.planned,
             setup: self.setup(one.planned),
@@ -227,6 +239,7 @@ impl<'a> Runner<'a> {
             backing_store: one.slot.backing_store(),
             register: &self.register,
             slices: one.slices.clone(),
+            shares_machine: count > 1 && one.slices.is_none(),
             create: one.create,
             copied_from: self.copied_from(one.planned),
             ledger: &one.ledger,

@@ -37,6 +37,8 @@ pub struct TrialContext<'a> {
     pub register: &'a Register,
     /// The slices that it works in, beside others or at the rates of a search; absent if it works in one piece.
     pub slices: Option<SliceSpec>,
+    /// Whether other trials work at the same time: then no figure of the machine is its own.
+    pub shares_machine: bool,
     pub create: bool,
     /// The copy that its database is.
     pub copied_from: Option<DatabaseCopy>,

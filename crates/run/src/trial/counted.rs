@@ -85,7 +85,7 @@ impl Counted {
         }
     }
 
-    /// The facts of its design with what was counted; none for a load, which is compared by turns alone.
+    /// The facts of its design with what was counted; none for a load that had the machine to itself.
     pub(super) fn completed(
         &self,
         context: &TrialContext<'_>,
@@ -97,7 +97,7 @@ impl Counted {
         let (duet, duet_slices) = (cpu.map(|cpu| cpu.duets), cpu.map(|cpu| cpu.duet_slices.clone()));
         let duet_slices = duet_slices.unwrap_or_default();
         let facts = DesignFacts { slices, slept: times.slept(), duet, duet_slices, ..facts };
-        (context.planned.key.phase == Phase::Run).then_some(facts)
+        (context.planned.key.phase == Phase::Run || context.shares_machine).then_some(facts)
     }
 
     /// The CPU time of everything in the trial's group in its measured part, where the worker itself read the account.

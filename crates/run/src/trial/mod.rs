@@ -110,7 +110,8 @@ pub fn run(
             }
             (_, Some(order), watchings) => Conductor::new(watchings, live).run(step, order),
             (_, None, watchings) => {
-                watchings.iter_mut().for_each(|watching| watching.until_end(live));
+                together::introduce(watchings);
+                together::until_all_end(watchings, live);
                 in_turns()
             }
         };
@@ -178,8 +179,9 @@ impl<'a> PreparedTrial<'a> {
         for command in &mut commands {
             bounds.take_in(command)?;
         }
-        // Trials in slices share the device, so its counters belong to none of them.
-        let device_before = DeviceCounters::read(&context.database).filter(|_| context.slices.is_none());
+        // Of trials that share the device its counters belong to none.
+        let is_alone = context.slices.is_none() && !context.shares_machine;
+        let device_before = DeviceCounters::read(&context.database).filter(|_| is_alone);
         Ok(PreparedTrial {
             context,
             work,

@@ -231,7 +231,8 @@ fn others(
     cpu: &CpuFacts,
     lab_cpu_s: f64,
 ) -> Option<Interference> {
-    let window = report.and_then(|report| report.window.as_ref()).filter(|_| are_waits_told())?;
+    let window =
+        report.and_then(|report| report.window.as_ref()).filter(|_| are_waits_told() && !context.shares_machine)?;
     let accounts = Accounts {
         group: cpu.alone,
         short_group_s: report.and_then(|report| report.group_cpu_s),

@@ -77,6 +77,22 @@ fn rounds(count: u32, design: Design, write: bool) -> Vec<(u32, bool)> {
     }
 }
 
+/// Tells each of the trials which processes those beside it have.
+pub(super) fn introduce(watchings: &mut [Watching<'_>]) {
+    let pids: Vec<Vec<u32>> = watchings.iter().map(Watching::pids).collect();
+    for (number, one) in watchings.iter_mut().enumerate() {
+        let others = pids.iter().enumerate().filter(|(other, _)| *other != number);
+        one.is_beside(others.flat_map(|(_, pids)| pids.clone()).collect());
+    }
+}
+
+/// Looks at trials until all have ended. Every one is looked at, whether another still lives or not.
+pub(super) fn until_all_end(watchings: &mut [Watching<'_>], live: &mut dyn FnMut(&Live)) {
+    let each = TICK / watchings.len().max(1) as u32;
+    let mut living = || watchings.iter_mut().map(|one| one.step(each, live)).filter(|ended| !ended).count();
+    while living() > 0 {}
+}
+
 /// Conducts trials that stand still before their first slice.
 pub(super) struct Conductor<'b, 'a, 'l> {
     watchings: &'b mut [Watching<'a>],
@@ -86,11 +102,7 @@ pub(super) struct Conductor<'b, 'a, 'l> {
 
 impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
     pub(super) fn new(watchings: &'b mut [Watching<'a>], live: &'l mut dyn FnMut(&Live)) -> Self {
-        let pids: Vec<Vec<u32>> = watchings.iter().map(Watching::pids).collect();
-        for (number, one) in watchings.iter_mut().enumerate() {
-            let others = pids.iter().enumerate().filter(|(other, _)| *other != number);
-            one.is_beside(others.flat_map(|(_, pids)| pids.clone()).collect());
-        }
+        introduce(watchings);
         Conductor { watchings, live, looked: Instant::now() }
     }
 
@@ -118,14 +130,7 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
             }
         }
         self.watchings.iter_mut().for_each(Watching::end_slices);
-        let each = TICK / self.watchings.len() as u32;
-        loop {
-            // Every one is looked at, whether another still lives or not.
-            let living = self.watchings.iter_mut().filter_map(|one| (!one.step(each, self.live)).then_some(())).count();
-            if living == 0 {
-                break;
-            }
-        }
+        until_all_end(self.watchings, self.live);
         (design, why)
     }
 

@@ -183,7 +183,7 @@ impl<'a> Watching<'a> {
         self.processes.pids()
     }
 
-    /// Sets the processes of the trials beside this one, for a trial in slices.
+    /// Sets the processes of the trials beside this one.
     pub(super) fn is_beside(&mut self, processes: Vec<u32>) {
         self.beside = processes;
     }
@@ -223,11 +223,6 @@ impl<'a> Watching<'a> {
         }
         live(&self.live());
         false
-    }
-
-    /// Looks at it until it has ended.
-    pub(super) fn until_end(&mut self, live: &mut dyn FnMut(&Live)) {
-        while !self.step(TICK, live) {}
     }
 
     /// The observations, once it has ended. `None` if the user interrupted.

@@ -52,6 +52,17 @@ fn trials_beside_each_other_are_started_together() {
 }
 
 #[test]
+fn loads_are_done_at_once_on_as_many_processors_as_there_are() {
+    let mut run = TestRun::of("a b c", "readrandom", "loads = \"at-once\"");
+    let processors = run.checked.variants[0].environment.placement.cpus().len();
+    let calls = run.calls();
+    let loads = trials(&calls).into_iter().filter(|call| call.contains("load"));
+    let at_once: Vec<usize> = loads.map(|call| call.split(" + ").count()).collect();
+    let expected: Vec<usize> = [(); 3].chunks(processors).map(<[()]>::len).collect();
+    assert_eq!(at_once, expected, "{calls}");
+}
+
+#[test]
 fn each_trial_is_told_with_its_index_and_the_number_of_all() {
     let mut run = TestRun::of("a", "readrandom overwrite", "repeat = 2");
     run.calls();
