@@ -5,9 +5,9 @@ use std::io;
 
 use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::verdicts::{Aspect, PairedRatio, PairedRatios, Terms, compare, paired};
-use kvdyno_results::{Phase, Side, TrialResult};
+use kvdyno_results::{Side, TrialResult};
 
-use crate::pairs::{counted, middle};
+use crate::pairs::{counted, middle, pairs_of, run_of};
 use crate::table::FidelityLine;
 use crate::tries::Tries;
 
@@ -39,19 +39,17 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     let of_all = |name: &str, design: &[&str]| results(tries, name, &ENGINES, design);
     let (slices, turns) = (of_all("slices", &SLICES)?, of_all("turns", &TURNS)?);
     let mut pairs = Vec::new();
-    for (index, one) in ENGINES.iter().enumerate() {
-        for other in &ENGINES[index + 1..] {
-            let duet = results(tries, &format!("duet-{one}-{other}").replace(':', "-"), &[one, other], &DUET)?;
-            let (Some(duet), Some(slices), Some(turns)) = (duet, &slices, &turns) else { continue };
-            let rates = |results: &[TrialResult]| log_ratio(results, one, other, BY_RATE);
-            let refusal = duet.iter().find_map(TrialResult::against_cpu_time).map(|why| why.to_string());
-            let by_duet = log_ratio(&duet, one, other, Aspect::CpuTime).filter(|_| refusal.is_none());
-            pairs.push(DesignPair {
-                names: format!("{one} and {other}"),
-                by_design: [by_duet, rates(slices), rates(turns)],
-                refusal,
-            });
-        }
+    for (one, other) in pairs_of(&ENGINES) {
+        let duet = results(tries, &format!("duet-{one}-{other}").replace(':', "-"), &[one, other], &DUET)?;
+        let (Some(duet), Some(slices), Some(turns)) = (duet, &slices, &turns) else { continue };
+        let rates = |results: &[TrialResult]| log_ratio(results, one, other, BY_RATE);
+        let refusal = duet.iter().find_map(TrialResult::against_cpu_time).map(|why| why.to_string());
+        let by_duet = log_ratio(&duet, one, other, Aspect::CpuTime).filter(|_| refusal.is_none());
+        pairs.push(DesignPair {
+            names: format!("{one} and {other}"),
+            by_design: [by_duet, rates(slices), rates(turns)],
+            refusal,
+        });
     }
     let lines = [("duets and slices", 0, 1), ("duets and long turns", 0, 2), ("slices and long turns", 1, 2)];
     Ok(lines.map(|(words, one, other)| line(words, &pairs, (one, other))).into())
@@ -94,8 +92,7 @@ fn results(tries: &Tries, name: &str, engines: &[&str], design: &[&str]) -> io::
 /// that of the slices where the two differ, which is what this row is to tell.
 fn log_ratio(results: &[TrialResult], one: &str, other: &str, compared: Aspect) -> Option<f64> {
     let cells = cells_of_results(results);
-    let of = |engine: &str| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine);
-    let pair = paired(of(one)?, of(other)?, compared);
+    let pair = paired(run_of(&cells, one)?, run_of(&cells, other)?, compared);
     let own = |ratio: &PairedRatio| PairedRatio { by_slices: None, ..*ratio };
     let pair = PairedRatios { ratios: pair.ratios.iter().map(own).collect(), ..pair };
     Some(compare(&pair, &Terms::default()).ratio?.ln())

@@ -1,8 +1,8 @@
 //! Tries that are a `kvdyno diff` of two setups: its verdict and how long it took.
 
-use kvdyno_analysis::cells_of_results;
 use kvdyno_analysis::simulation::SimulatedCoverage;
 use kvdyno_analysis::verdicts::{Aspect, Comparison, Terms, VerdictFigure, compare, judged, paired};
+use kvdyno_analysis::{Cell, cells_of_results};
 use kvdyno_results::Phase;
 
 use crate::tries::DiffTry;
@@ -49,14 +49,24 @@ pub fn counted(hits: usize, tries: usize) -> String {
 /// The comparison of the second of two setups with the first.
 fn compared(one: &DiffTry, figure: VerdictFigure, terms: &Terms) -> Option<Comparison> {
     let cells = cells_of_results(&one.results);
-    let run = |setup: &String| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == *setup);
     let [before, after] = &one.setups[..] else { return None };
-    let (before, after) = (run(before)?, run(after)?);
+    let (before, after) = (run_of(&cells, before)?, run_of(&cells, after)?);
     let compared = match figure {
         VerdictFigure::Throughput => *judged(&[before, after]).first()?,
         VerdictFigure::CpuTime => Aspect::CpuTime,
     };
     Some(compare(&paired(after, before, compared), terms))
+}
+
+/// The run of an engine, among cells that have one of each at most.
+pub fn run_of<'cells, 'results>(cells: &'cells [Cell<'results>], engine: &str) -> Option<&'cells Cell<'results>> {
+    cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine)
+}
+
+/// Every two of some engines, in their order.
+pub fn pairs_of<'names>(engines: &'names [&str]) -> impl Iterator<Item = (&'names str, &'names str)> {
+    let with_later = |(index, one): (usize, &'names &str)| engines[index + 1..].iter().map(move |other| (*one, *other));
+    engines.iter().enumerate().flat_map(with_later)
 }
 
 /// The most of `tries` that miss 95 times in 100 if each misses with the probability `chance`: a binomial quantile.
@@ -78,10 +88,18 @@ fn probability(tries: usize, hits: usize, chance: f64) -> f64 {
     (ways + hits as f64 * chance.ln() + (tries - hits) as f64 * (1.0 - chance).ln()).exp()
 }
 
-/// The middle of some figures.
-pub fn middle(mut figures: Vec<f64>) -> Option<f64> {
+/// The middle of some figures, of an even number the lower one.
+pub fn middle(figures: Vec<f64>) -> Option<f64> {
+    let [middle] = quantiles(figures, [0.5])?;
+    Some(middle)
+}
+
+/// The least figures that these shares of all do not exceed.
+pub fn quantiles<const COUNT: usize>(mut figures: Vec<f64>, shares: [f64; COUNT]) -> Option<[f64; COUNT]> {
     figures.sort_by(f64::total_cmp);
-    figures.get(figures.len().checked_sub(1)? / 2).copied()
+    let last = figures.len().checked_sub(1)?;
+    let index = |share: f64| ((share * figures.len() as f64).ceil() as usize).saturating_sub(1).min(last);
+    Some(shares.map(|share| figures[index(share)]))
 }
 
 #[cfg(test)]
@@ -107,5 +125,18 @@ mod tests {
     #[test]
     fn the_middle_of_none_is_none() {
         assert_eq!((middle(vec![3.0, 1.0, 2.0]), middle(Vec::new())), (Some(2.0), None));
+    }
+
+    #[test]
+    fn quantiles_are_figures_that_are_there() {
+        let shares = [0.0, 0.25, 0.5, 0.75, 1.0];
+        assert_eq!(quantiles(vec![4.0, 1.0, 3.0, 2.0], shares), Some([1.0, 1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(quantiles(vec![5.0, 4.0, 1.0, 3.0, 2.0], shares), Some([1.0, 2.0, 3.0, 4.0, 5.0]));
+        assert_eq!(quantiles(Vec::new(), shares), None);
+    }
+
+    #[test]
+    fn every_two_engines_are_a_pair_once() {
+        assert_eq!(pairs_of(&["a", "b", "c"]).collect::<Vec<_>>(), [("a", "b"), ("a", "c"), ("b", "c")]);
     }
 }

@@ -8,7 +8,7 @@ use kvdyno_analysis::verdicts::{Aspect, Looks, Pairing, Terms, Verdict, compare,
 use kvdyno_analysis::{Cell, SameWork, cells_of_results, same_work};
 use kvdyno_results::{Phase, Side, TrialResult};
 
-use crate::pairs::{ENGINES, counted, half_width, middle};
+use crate::pairs::{ENGINES, counted, half_width, pairs_of, quantiles, run_of};
 use crate::table::FidelityLine;
 use crate::tries::{CompareTry, Tries};
 
@@ -36,7 +36,7 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
         let turns = in_turns(tries, readers)?;
         for number in 1..=tries.count {
             let Some(short) = in_budget(tries, &format!("short-{number}"), readers, SHORT, number)? else { continue };
-            times.extend(turns.iter().flat_map(|turns| times_as_long(turns, &short)));
+            times.extend(turns.iter().flat_map(|turns| times_of_pairs(turns, &short)));
             let short = verdicts(&short.results);
             for (pair, long) in long.iter().filter(|(_, long)| long.is_decided()) {
                 let short = short.iter().find(|(other, _)| other == pair);
@@ -67,25 +67,25 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     ])
 }
 
-fn line_of_times(mut times: Vec<f64>) -> FidelityLine {
-    times.sort_by(f64::total_cmp);
-    let quarter = |of_4: usize| times.get(of_4 * times.len() / 4);
-    let quarters = quarter(1).zip(quarter(3));
-    let quarters = quarters.map_or(String::new(), |(low, high)| format!("; half of them {low:.0} to {high:.0} times"));
+fn line_of_times(times: Vec<f64>) -> FidelityLine {
     let tries = times.len();
-    let middle = middle(times);
+    let quarters = quantiles(times, [0.25, 0.5, 0.75]);
+    let told = |[low, middle, high]: [f64; 3]| {
+        format!("middle {middle:.0} times as long; half of them {low:.0} to {high:.0} times")
+    };
     FidelityLine {
         target: "a pair's interval: time of whole trials in turns for the same".to_owned(),
         tries,
-        figure: middle.map_or("none".to_owned(), |middle| format!("middle {middle:.0} times as long{quarters}")),
+        figure: quarters.map_or("none".to_owned(), told),
         bound: format!("{TIMES_AS_LONG} times"),
-        is_met: middle.is_some_and(|middle| middle >= TIMES_AS_LONG),
+        is_met: quarters.is_some_and(|[_, middle, _]| middle >= TIMES_AS_LONG),
     }
 }
 
 fn in_budget(tries: &Tries, name: &str, readers: &str, budget: &str, seed: u32) -> io::Result<Option<CompareTry>> {
     let seed = seed.to_string();
-    let more = ["--repeat", "auto", "--question", "difference", "--budget", budget, "--seed", &seed];
+    let more =
+        ["--repeat", "auto", "--question", "difference", "--loads", "at-once", "--budget", budget, "--seed", &seed];
     run(tries, name, readers, &more)
 }
 
@@ -99,25 +99,28 @@ fn run(tries: &Tries, name: &str, readers: &str, more: &[&str]) -> io::Result<Op
     tries.compare(&format!("{name}-of-{readers}"), &words.collect::<Vec<_>>())
 }
 
-/// For each pair, how many times as long turns take until its interval is that of the short run: intervals become
-/// narrower with the root of the time.
-fn times_as_long(turns: &CompareTry, short: &CompareTry) -> Vec<f64> {
+/// For each pair, how many times as long turns take until its interval is that of the short run.
+fn times_of_pairs(turns: &CompareTry, short: &CompareTry) -> Vec<f64> {
     let pairs = half_widths(&turns.results).into_iter().zip(half_widths(&short.results));
-    let times = |(turns_width, short_width): (Option<f64>, Option<f64>)| {
-        Some(turns.wall_s / short.wall_s * (turns_width? / short_width?).powi(2))
+    let times = |(of_turns, of_short): (Option<f64>, Option<f64>)| {
+        Some(times_as_long((of_turns?, turns.wall_s), (of_short?, short.wall_s)))
     };
     pairs.filter_map(times).collect()
 }
 
-/// Half of the interval of each pair's ratio, in the order of the engines.
+/// How many times as long the first takes until its interval is that of the second, of the half widths and the seconds
+/// of both: intervals become narrower with the root of the time.
+fn times_as_long((width, seconds): (f64, f64), (other_width, other_seconds): (f64, f64)) -> f64 {
+    seconds / other_seconds * (width / other_width).powi(2)
+}
+
+/// Half of the interval of each pair's ratio.
 fn half_widths(results: &[TrialResult]) -> Vec<Option<f64>> {
     let cells = cells_of_results(results);
-    let of = |engine: &str| cells.iter().find(|cell| cell.key.phase == Phase::Run && cell.key.engine == engine);
-    let of_pair =
-        |one: &str, other: &str| half_width(&compare(&paired(of(one)?, of(other)?, BY_RATE), &Terms::default()));
-    let pairs =
-        ENGINES.iter().enumerate().flat_map(|(index, one)| ENGINES[index + 1..].iter().map(move |it| (one, it)));
-    pairs.map(|(one, other)| of_pair(one, other)).collect()
+    let of_pair = |(one, other): (&str, &str)| {
+        half_width(&compare(&paired(run_of(&cells, one)?, run_of(&cells, other)?, BY_RATE), &Terms::default()))
+    };
+    pairs_of(&ENGINES).map(of_pair).collect()
 }
 
 /// The verdicts of all pairs: the number of the column, and the two engines in the order of their names.
@@ -155,5 +158,11 @@ mod tests {
         assert!(!quick.is_met, "{}", quick.figure);
         let none = line_of_times(Vec::new());
         assert_eq!((none.figure.as_str(), none.is_met), ("none", false));
+    }
+
+    #[test]
+    fn an_interval_half_as_wide_takes_four_times_as_long() {
+        assert_eq!(times_as_long((0.02, 100.0), (0.01, 10.0)), 40.0);
+        assert_eq!(times_as_long((0.01, 10.0), (0.02, 100.0)), 1.0 / 40.0);
     }
 }

@@ -6,7 +6,7 @@ use kvdyno_model::Design;
 use kvdyno_results::Phase;
 
 use crate::check::Checked;
-use crate::design::times_measured;
+use crate::design::{DesignMachine, load_rounds, times_measured};
 use crate::fit::{OVERHEAD, load_seconds};
 use crate::plan::PlannedTrial;
 
@@ -37,13 +37,14 @@ impl AffordableRepeats {
         let [one] = &checked.variants[..] else { return None };
         let setups = one.setups.len();
         let design = checked.designs.iter().copied().max_by_key(|design| precision(*design)).filter(|_| setups > 1)?;
-        let factor = times_measured(&one.variant.experiment);
-        let time = |trial: &PlannedTrial| match trial.key.phase {
-            Phase::Load => Some(Duration::from_secs_f64(load_seconds(&one.variant.experiment))),
-            Phase::Run => Some(trial.planned_time()? * factor),
+        let (experiment, machine) = (&one.variant.experiment, DesignMachine::of(&one.environment));
+        let run_time = |trial: &PlannedTrial| Some(trial.planned_time()? * times_measured(experiment) + OVERHEAD);
+        let load_time = Duration::from_secs_f64(load_seconds(experiment)) + OVERHEAD;
+        let time = |step: &[PlannedTrial]| match step[0].key.phase {
+            Phase::Load => Some(load_time * load_rounds(experiment, step, &machine)),
+            Phase::Run => step.iter().map(run_time).sum(),
         };
-        let times: Option<Vec<Duration>> = checked.plan.ordered().map(|trial| Some(time(trial)? + OVERHEAD)).collect();
-        let all: Duration = times?.iter().sum();
+        let all: Duration = checked.plan.ordered_steps().map(time).sum::<Option<Duration>>()?;
         let each = all.as_secs_f64() / f64::from(lab.repeat.most());
         let repeats = (budget.saturating_sub(ENDS).as_secs_f64() / each) as u32;
         let crosses = checked.plan.ordered().any(|trial| trial.copied && trial.copy > 0);

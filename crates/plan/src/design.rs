@@ -169,6 +169,12 @@ pub fn loads_at_once(experiment: &Experiment, step: &[&PlannedTrial], machine: &
     of_cpus.min(of_memory).clamp(1, step.len())
 }
 
+/// How many times the loads of a step take the time of one: as often as some are done at once.
+pub(crate) fn load_rounds(experiment: &Experiment, step: &[PlannedTrial], machine: &DesignMachine) -> u32 {
+    let all: Vec<&PlannedTrial> = step.iter().collect();
+    all.len().div_ceil(loads_at_once(experiment, &all, machine)) as u32
+}
+
 /// Why the trials of a step cannot be open at once, one at work at a time; `None` if they can.
 fn against_slices(experiment: &Experiment, step: &[&PlannedTrial], machine: &DesignMachine) -> Option<String> {
     let trial = step.first()?;
@@ -386,16 +392,22 @@ mod tests {
         let at_once = |rest: &str, cpus: u32, memory: u64| {
             let experiment = Experiment::parse(&run("\"a\", \"b\", \"c\"", rest)).unwrap();
             let plan = Plan::of(&experiment.variants().unwrap());
-            let step: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.section.is_none()).collect();
-            let step = &step[..3];
-            loads_at_once(&experiment, step, &DesignMachine { cpus: (0..cpus).collect(), memory })
+            let loads: Vec<&PlannedTrial> = plan.trials.iter().filter(|trial| trial.section.is_none()).collect();
+            let machine = DesignMachine { cpus: (0..cpus).collect(), memory };
+            let at_once = loads_at_once(&experiment, &loads[..3], &machine);
+            let rounds: u32 = plan
+                .steps()
+                .filter(|step| step[0].section.is_none())
+                .map(|step| load_rounds(&experiment, step, &machine))
+                .sum();
+            (at_once, rounds)
         };
         const AT_ONCE: &str = "[lab]\nloads = \"at-once\"";
-        assert_eq!([1, 2, 64].map(|cpus| at_once(AT_ONCE, cpus, 16 << 30)), [1, 2, 3]);
-        assert_eq!(at_once(AT_ONCE, 64, 1 << 20), 1);
-        assert_eq!(at_once("", 64, 16 << 30), 1);
+        assert_eq!([1, 2, 64].map(|cpus| at_once(AT_ONCE, cpus, 16 << 30)), [(1, 3), (2, 2), (3, 1)]);
+        assert_eq!(at_once(AT_ONCE, 64, 1 << 20), (1, 3));
+        assert_eq!(at_once("", 64, 16 << 30), (1, 3));
         for by_itself in ["cache_state = \"dropped\"", "memory = \"1GiB\"", "storage = \"ext4\""] {
-            assert_eq!(at_once(&format!("{AT_ONCE}\n[environment]\n{by_itself}"), 64, 16 << 30), 1, "{by_itself}");
+            assert_eq!(at_once(&format!("{AT_ONCE}\n[environment]\n{by_itself}"), 64, 16 << 30), (1, 3), "{by_itself}");
         }
     }
 

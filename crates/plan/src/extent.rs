@@ -8,7 +8,9 @@ use kvdyno_model::text::counted;
 use kvdyno_results::Phase;
 
 use crate::check::Checked;
+use crate::design::{DesignMachine, load_rounds};
 use crate::fit::load_seconds;
+use crate::plan::PlannedTrial;
 
 /// Number of trials of an experiment, and their duration. Its `Display` is a line for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +33,20 @@ impl Extent {
     /// The extent of an experiment.
     pub fn of(checked: &Checked) -> Extent {
         let is_auto = checked.experiment.lab.repeat.is_auto();
-        let trials = checked.plan.ordered().filter(|trial| !is_auto || trial.key.repeat == 1);
-        let (loads, runs): (Vec<_>, Vec<_>) = trials.partition(|trial| trial.key.phase == Phase::Load);
-        let load_seconds = loads.iter().map(|trial| load_seconds(&checked.variants[trial.variant].variant.experiment));
+        let machines: Vec<DesignMachine> =
+            checked.variants.iter().map(|one| DesignMachine::of(&one.environment)).collect();
+        let steps = checked.plan.ordered_steps().filter(|step| !is_auto || step[0].key.repeat == 1);
+        let (loads, runs): (Vec<_>, Vec<_>) = steps.partition(|step| step[0].key.phase == Phase::Load);
+        let load_time = |step: &&[PlannedTrial]| {
+            let variant = step[0].variant;
+            let experiment = &checked.variants[variant].variant.experiment;
+            load_seconds(experiment) * f64::from(load_rounds(experiment, step, &machines[variant]))
+        };
+        let runs: Vec<&PlannedTrial> = runs.into_iter().flatten().collect();
         let times: Vec<Duration> = runs.iter().filter_map(|trial| trial.expected_time()).collect();
         Extent {
-            loads: loads.len(),
-            load_time: Duration::from_secs(load_seconds.sum::<f64>() as u64),
+            loads: loads.iter().map(|step| step.len()).sum(),
+            load_time: Duration::from_secs(loads.iter().map(load_time).sum::<f64>() as u64),
             runs: runs.len(),
             run_time: Duration::from_secs(times.iter().sum::<Duration>().as_secs()),
             unknown: runs.len() - times.len(),

@@ -136,6 +136,11 @@ impl Plan {
         self.trials.chunk_by(|one, next| one.is_beside(next))
     }
 
+    /// The steps that are done if there is no interference.
+    pub fn ordered_steps(&self) -> impl Iterator<Item = &[PlannedTrial]> {
+        self.steps().filter(|step| !step[0].extra)
+    }
+
     /// Leaves out what an engine cannot do: `[[run]]` sections of a variant.
     pub fn leave_out(&mut self, variant: usize, engine: usize, sections: &[usize]) {
         let left_out = |trial: &PlannedTrial| {
