@@ -122,7 +122,7 @@ fn nothing_is_written_through_a_link() {
 fn logs_are_not_written_through_a_link() {
     let lab = Lab::new();
     cut_short(&lab);
-    let logs = ["results/trials/0003-lmdb-overwrite-0r1w/worker.log", "results/auditing/audit.log"];
+    let logs = ["results/trials/0003-lmdb-overwrite-0r1w/worker.log", "results/auditing/3/audit.log"];
     for (number, log) in logs.iter().enumerate() {
         let target = lab.path(format!("target-{number}"));
         fs::write(&target, "years of work").unwrap();

@@ -153,10 +153,18 @@ pub fn step_design(
     })
 }
 
-/// How many of the loads of a step are done at once: as many as have processors and memory. Where the environment
-/// limits each by itself, or gives each storage of its own, it is one.
+/// How many of the loads of a step are done at once.
 pub fn loads_at_once(experiment: &Experiment, step: &[&PlannedTrial], machine: &DesignMachine) -> usize {
-    let Some(load) = step.first().filter(|_| experiment.lab.loads == Loads::AtOnce) else { return 1 };
+    match experiment.lab.loads {
+        Loads::InTurns => 1,
+        Loads::AtOnce => databases_at_once(experiment, step, machine),
+    }
+}
+
+/// How many of the databases of these loads can be worked on at once, where nothing is compared: as many as have
+/// processors and memory. Where the environment limits each by itself, or gives each storage of its own, it is one.
+pub fn databases_at_once(experiment: &Experiment, loads: &[&PlannedTrial], machine: &DesignMachine) -> usize {
+    let Some(load) = loads.first() else { return 1 };
     let environment = &experiment.environment;
     let is_by_itself = environment.memory.is_some()
         || environment.cache_state == CacheState::Dropped
@@ -166,7 +174,7 @@ pub fn loads_at_once(experiment: &Experiment, step: &[&PlannedTrial], machine: &
     }
     let of_cpus = machine.cpus.len() / load.workload.roles().len().max(1);
     let of_memory = (machine.memory as f64 * MEMORY_SHARE / memory_of(experiment, &load.workload) as f64) as usize;
-    of_cpus.min(of_memory).clamp(1, step.len())
+    of_cpus.min(of_memory).clamp(1, loads.len())
 }
 
 /// How many times the loads of a step take the time of one: as often as some are done at once.

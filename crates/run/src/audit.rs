@@ -36,10 +36,14 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) setup: &'a Setup,
     pub(crate) lab: &'a LabSection,
     pub(crate) settings: EngineSettings,
+    /// Number of the trial that worked on it last.
+    pub(crate) trial: u32,
     /// Its load.
     pub(crate) load: &'a PlannedTrial,
     pub(crate) database: PathBuf,
     pub(crate) ledger: &'a LedgerMemory,
+    /// What was written into it.
+    pub(crate) parts: &'a [PartWritten],
     pub(crate) value_seed: u64,
     /// Its contents as its last trial left them.
     pub(crate) contents: Option<KnownContents>,
@@ -64,7 +68,7 @@ impl ProcessAudit<'_> {
     ///
     /// # Errors
     /// If the lab itself cannot work.
-    pub(crate) fn run(&self, worker: &[OsString], parts: &[PartWritten]) -> io::Result<Option<Audited>> {
+    pub(crate) fn run(&self, worker: &[OsString]) -> io::Result<Option<Audited>> {
         fs::create_dir_all(self.folder)?;
         if self.load.copied {
             // The audit reads single records; the copies after it take all.
@@ -75,9 +79,9 @@ impl ProcessAudit<'_> {
         let report = self.folder.join("audit.json");
         let log = self.folder.join("audit.log");
         let mut logs = WorkerLogs::default();
-        let mut command = self.command(worker, &shared, &report, logs.add(&log)?, parts)?;
+        let mut command = self.command(worker, &shared, &report, logs.add(&log)?)?;
         // Without control groups, the keeper alone holds the process.
-        let group = ControlGroup::of_trial(self.register, self.load.key.number).ok();
+        let group = ControlGroup::of_trial(self.register, self.trial).ok();
         group.as_ref().map_or(Ok(()), |group| group.take_in(&mut command))?;
         let process = command.spawn()?;
         let logs = logs.start()?;
@@ -110,7 +114,6 @@ impl ProcessAudit<'_> {
         shared: &SharedMemory,
         report: &Path,
         log: PipeWriter,
-        parts: &[PartWritten],
     ) -> io::Result<WorkerCommand> {
         let trial = TrialSpec {
             adapter: absolute(&self.setup.adapter)?,
@@ -134,7 +137,7 @@ impl ProcessAudit<'_> {
             ledger_fd: self.ledger.fd(),
             report: absolute(report)?,
         };
-        let spec = AuditSpec { trial, parts: parts.iter().map(|part| part.written.clone()).collect() };
+        let spec = AuditSpec { trial, parts: self.parts.iter().map(|part| part.written.clone()).collect() };
         let folder = absolute(self.folder)?;
         let file = folder.join("spec.json");
         files::write_json(&file, &spec)?;

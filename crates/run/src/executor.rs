@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use kvdyno_experiment::LabSection;
@@ -10,7 +12,6 @@ use kvdyno_plan::Setup;
 use kvdyno_plan::design::StepDesign;
 
 use crate::audit::{Audited, ProcessAudit};
-use crate::databases::PartWritten;
 use crate::engine_cleanup;
 use crate::progress::Live;
 use crate::trial::{self, Ended, TrialContext};
@@ -25,8 +26,8 @@ pub(crate) trait Executor {
         live: &mut dyn FnMut(&Live),
     ) -> io::Result<Vec<Ended>>;
 
-    /// Reads back these parts of what was written into a database. `None` if the user interrupted.
-    fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>>;
+    /// Reads back what was written into databases, all at once. `None` of one where the user interrupted.
+    fn audit(&self, audits: &[ProcessAudit<'_>]) -> Vec<io::Result<Option<Audited>>>;
 
     /// Makes an engine release what it keeps outside a database that will be removed. Returns why it could not.
     fn destroy(&self, setup: &Setup, database: &Path) -> io::Result<Option<String>>;
@@ -66,8 +67,12 @@ impl Executor for OwnProcesses {
         trial::run(&self.program.worker, trials, design, live)
     }
 
-    fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
-        audit.run(&self.program.worker, parts)
+    fn audit(&self, audits: &[ProcessAudit<'_>]) -> Vec<io::Result<Option<Audited>>> {
+        let worker = &self.program.worker;
+        thread::scope(|scope| {
+            let running: Vec<_> = audits.iter().map(|one| scope.spawn(|| one.run(worker))).collect();
+            running.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        })
     }
 
     fn destroy(&self, setup: &Setup, database: &Path) -> io::Result<Option<String>> {

@@ -207,10 +207,9 @@ impl<'a> Runner<'a> {
         };
         self.note_results(missing, results, progress);
         let waits = |planned: &&PlannedTrial| without_space.iter().any(|other| other.key.number == planned.key.number);
-        for planned in step.iter().filter(|planned| !waits(planned)) {
-            if !self.after(planned, progress)? {
-                return Ok(false);
-            }
+        let through: Vec<&PlannedTrial> = step.iter().filter(|planned| !waits(planned)).collect();
+        if !self.after(&through, progress)? {
+            return Ok(false);
         }
         for &planned in &without_space {
             let engine = &planned.key.engine;
@@ -219,7 +218,7 @@ impl<'a> Runner<'a> {
             others.filter(|other| other.key.phase == Phase::Run).try_for_each(|other| self.remove(other, progress))?;
             let Some(StepEnd { results, .. }) = self.step(&[planned], false, progress)? else { return Ok(false) };
             self.note_results(&[planned], results, progress);
-            if !self.after(planned, progress)? {
+            if !self.after(&[planned], progress)? {
                 return Ok(false);
             }
         }
@@ -346,33 +345,37 @@ impl<'a> Runner<'a> {
         |database| self.executor.destroy(self.setup(planned), database)
     }
 
-    /// Does what is left to do once a trial has ended, now or in an earlier run. False if the user interrupted.
-    fn after(&mut self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<bool, RunError> {
-        let id = planned.origin;
-        let result = self.results.get(&planned.key.number);
-        if planned.key.phase == Phase::Load
-            && let Some(TrialOutcome::Failed(failure)) = result.map(|result| &result.outcome)
-        {
-            self.unusable.entry(id).or_insert_with(|| format!("the load failed: {}", failure.reason));
+    /// Does what is left to do once trials of a step have ended, now or in an earlier run. False if the user interrupted.
+    fn after(&mut self, trials: &[&PlannedTrial], progress: &mut dyn Progress) -> Result<bool, RunError> {
+        for planned in trials.iter().filter(|planned| planned.key.phase == Phase::Load) {
+            let result = self.results.get(&planned.key.number);
+            if let Some(TrialOutcome::Failed(failure)) = result.map(|result| &result.outcome) {
+                let why = format!("the load failed: {}", failure.reason);
+                self.unusable.entry(planned.origin).or_insert(why);
+            }
         }
-        // A database that is of no more use makes room for the others, a half-loaded one above all. One that is copied
-        // is read back before, and a copy before another setup gets it.
-        if (planned.last_on_database || planned.copied)
-            && !self.unusable.contains_key(&id)
-            && !self.audit(planned, &self.slot(planned), progress)?
-        {
+        // What is copied is read back before, and a copy before another setup gets it.
+        let is_audited = |planned: &&PlannedTrial| {
+            (planned.last_on_database || planned.copied) && !self.unusable.contains_key(&planned.origin)
+        };
+        let audited: Vec<&PlannedTrial> = trials.iter().copied().filter(is_audited).collect();
+        if !self.audit(&audited, progress)? {
             return Ok(false);
         }
-        let useless = self.unusable.contains_key(&id);
+        trials.iter().try_for_each(|planned| self.remove_if_useless(planned, progress))?;
+        Ok(true)
+    }
+
+    /// A database that is of no more use makes room for the others, a half-loaded one above all.
+    fn remove_if_useless(&self, planned: &PlannedTrial, progress: &mut dyn Progress) -> Result<(), RunError> {
         let keep = self.checked.experiment.lab.keep;
-        if useless || (planned.last_on_database && !keep) {
+        if self.unusable.contains_key(&planned.origin) || (planned.last_on_database && !keep) {
             self.remove(planned, progress)?;
         }
         match self.load_of(planned) {
-            Some(load) if planned.last_on_origin && !keep => self.remove(load, progress)?,
-            _ => {}
+            Some(load) if planned.last_on_origin && !keep => self.remove(load, progress),
+            _ => Ok(()),
         }
-        Ok(true)
     }
 
     /// Removes databases that further repeats would have stood on copies of, and the copies.

@@ -53,6 +53,10 @@ impl<'a> Runner<'a> {
             true => self.loads_at_once(&all),
             false => all.len(),
         };
+        if design.design.is_one_by_one() && at_once > 1 {
+            // Loads that take about as long begin together, so that few processors wait for the slower one.
+            runnable.sort_by(|(one, _), (other, _)| self.load_seconds(other).total_cmp(&self.load_seconds(one)));
+        }
         while !runnable.is_empty() {
             let group = runnable.drain(..at_once.min(runnable.len())).collect();
             let Some(ended) = self.together(group, &design, progress)? else { return Ok(None) };
@@ -141,6 +145,16 @@ impl<'a> Runner<'a> {
         let Some(first) = trials.first().filter(|first| first.key.phase == Phase::Load) else { return 1 };
         let variant = self.variant(first);
         loads_at_once(&variant.variant.experiment, trials, &DesignMachine::of(&variant.environment))
+    }
+
+    /// How long the same load took when it was last done, seconds; 0 if it was not.
+    fn load_seconds(&self, planned: &PlannedTrial) -> f64 {
+        let same = |result: &&TrialResult| {
+            let trial = &result.trial;
+            trial.phase == Phase::Load && (&trial.engine, &trial.variant) == (&planned.key.engine, &planned.key.variant)
+        };
+        let last = self.results.values().filter(same).max_by_key(|result| result.trial.repeat);
+        last.map_or(0.0, |result| result.os.wall_s)
     }
 
     /// The design of the same step in the first repeat in which it was a duet or slices.

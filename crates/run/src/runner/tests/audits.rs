@@ -73,3 +73,22 @@ fn processes_that_outlived_it_are_told_of_in_the_last_result_alone() {
     assert!(run.result("a load").notes.is_empty());
     assert_eq!(run.result("a overwrite").notes, ["one survived"]);
 }
+
+#[test]
+fn databases_of_a_step_are_read_back_before_one_of_them_goes() {
+    let mut run = TestRun::of("a b", "overwrite", "");
+    let calls = run.calls();
+    let last = calls.rsplit(", ").take(4).filter_map(|call| call.split(' ').next());
+    assert_eq!(last.collect::<Vec<_>>(), ["remove", "remove", "audit", "audit"], "{calls}");
+}
+
+#[test]
+fn what_was_found_in_one_database_is_kept_if_another_s_audit_is_interrupted() {
+    let mut run = TestRun::of("a b", "overwrite", "");
+    run.script.say("audit a", Act::Loses(0));
+    run.script.say("audit b", Act::Interrupted);
+    assert!(run.go_on().unwrap().interrupted);
+    let failed = run.saved().split(", ").filter(|result| result.ends_with("lost-write")).count();
+    // On one processor they are read back one after the other, in random order.
+    assert_eq!(failed, usize::from(run.done().contains("audit a")));
+}

@@ -63,6 +63,18 @@ fn loads_are_done_at_once_on_as_many_processors_as_there_are() {
 }
 
 #[test]
+fn loads_at_once_begin_with_those_that_took_longest() {
+    let mut run = TestRun::of("a b c d", "readrandom", "loads = \"at-once\"\nrepeat = 2");
+    run.script.say("c load", Act::Takes(9.0));
+    run.script.say("a load", Act::Takes(8.0));
+    let processors = run.checked.variants[0].environment.placement.cpus().len();
+    let calls = run.calls();
+    let loads = trials(&calls).into_iter().flat_map(|call| call.split(" + ")).filter(|call| call.ends_with("load 2"));
+    let first: Vec<&str> = loads.take(2).collect();
+    assert!(processors == 1 || first == ["c load 2", "a load 2"], "{calls}");
+}
+
+#[test]
 fn each_trial_is_told_with_its_index_and_the_number_of_all() {
     let mut run = TestRun::of("a", "readrandom overwrite", "repeat = 2");
     run.calls();

@@ -14,7 +14,6 @@ use kvdyno_results::{
 use kvdyno_worker::KnownContents;
 
 use crate::audit::{Audited, ProcessAudit};
-use crate::databases::PartWritten;
 use crate::executor::Executor;
 use crate::progress::Live;
 use crate::trial::{Ended, TrialContext, not_run};
@@ -30,6 +29,8 @@ pub(super) enum Act {
     LabError,
     /// The series of a trial cannot be saved.
     Unsaved,
+    /// A trial takes this long, seconds.
+    Takes(f64),
     /// A fresh process misses a record of the part with this index.
     Loses(usize),
     /// A process of the audit is still there at its end.
@@ -100,7 +101,34 @@ impl Script {
             Some(Act::Fails(kind)) => Some(TrialOutcome::Failed(Failure { kind, reason: "it was to fail".to_owned() })),
             _ => Some(TrialOutcome::Finished),
         };
-        Ok(ended(outcome.map(|outcome| result(context, outcome)), contents))
+        let mut result = outcome.map(|outcome| result(context, outcome));
+        if let (Some(Act::Takes(seconds)), Some(result)) = (act, &mut result) {
+            result.os.wall_s = seconds;
+        }
+        Ok(ended(result, contents))
+    }
+
+    fn audit_of(&self, audit: &ProcessAudit<'_>) -> io::Result<Option<Audited>> {
+        let name = format!("audit {}{}", audit.setup.label, of_repeat(audit.load.key.repeat));
+        let numbers: Vec<String> = audit.parts.iter().map(|part| part.trial.to_string()).collect();
+        self.calls.borrow_mut().push(format!("{name} of {}", numbers.join("+")));
+        let act = self.act(&name);
+        if let Some(Act::LabError) = act {
+            return Err(io::Error::other("no process"));
+        }
+        fs::create_dir_all(audit.folder)?;
+        let mut read = vec![ReadBack { read: 10, ..ReadBack::default() }; audit.parts.len()];
+        let finding = match act {
+            Some(Act::Interrupted) => return Ok(None),
+            Some(Act::Fails(kind)) => Err(Failure { kind, reason: "it was to fail".to_owned() }),
+            Some(Act::Loses(index)) => {
+                read[index].missing = 1;
+                Ok(read)
+            }
+            _ => Ok(read),
+        };
+        let survivors = matches!(act, Some(Act::Survives)).then(|| "one survived".to_owned());
+        Ok(Some(Audited { finding, survivors }))
     }
 }
 
@@ -143,32 +171,13 @@ impl Executor for Script {
         for result in ended.iter_mut().filter_map(|ended| ended.result.as_mut()).filter(|_| trials.len() > 1) {
             let beside = numbers.iter().copied().filter(|number| *number != result.trial.number).collect();
             result.design = Some(DesignFacts { design: Design::Slices, beside, ..DesignFacts::default() });
-            result.os.wall_s = trials.len() as f64 + self.together_s;
+            result.os.wall_s += (trials.len() - 1) as f64 + self.together_s;
         }
         Ok(ended)
     }
 
-    fn audit(&self, audit: &ProcessAudit<'_>, parts: &[PartWritten]) -> io::Result<Option<Audited>> {
-        let name = format!("audit {}{}", audit.setup.label, of_repeat(audit.load.key.repeat));
-        let numbers: Vec<String> = parts.iter().map(|part| part.trial.to_string()).collect();
-        self.calls.borrow_mut().push(format!("{name} of {}", numbers.join("+")));
-        let act = self.act(&name);
-        if let Some(Act::LabError) = act {
-            return Err(io::Error::other("no process"));
-        }
-        fs::create_dir_all(audit.folder)?;
-        let mut read = vec![ReadBack { read: 10, ..ReadBack::default() }; parts.len()];
-        let finding = match act {
-            Some(Act::Interrupted) => return Ok(None),
-            Some(Act::Fails(kind)) => Err(Failure { kind, reason: "it was to fail".to_owned() }),
-            Some(Act::Loses(index)) => {
-                read[index].missing = 1;
-                Ok(read)
-            }
-            _ => Ok(read),
-        };
-        let survivors = matches!(act, Some(Act::Survives)).then(|| "one survived".to_owned());
-        Ok(Some(Audited { finding, survivors }))
+    fn audit(&self, audits: &[ProcessAudit<'_>]) -> Vec<io::Result<Option<Audited>>> {
+        audits.iter().map(|audit| self.audit_of(audit)).collect()
     }
 
     fn destroy(&self, setup: &Setup, database: &Path) -> io::Result<Option<String>> {
