@@ -206,6 +206,7 @@ words! {
         /// One after the other; their rates are compared.
         InTurns = "turns" as default,
         /// At once, as many as have processors and memory, so that runs begin earlier; their rates are not compared.
+        /// Loads that sync are done in turns.
         AtOnce = "at-once",
     }
 }

@@ -153,11 +153,14 @@ pub fn step_design(
     })
 }
 
-/// How many of the loads of a step are done at once.
+/// How many of the loads of a step are done at once. It is one where they wait for the storage, because a device's
+/// counters of syncs belong to none of several.
 pub fn loads_at_once(experiment: &Experiment, step: &[&PlannedTrial], machine: &DesignMachine) -> usize {
     match experiment.lab.loads {
-        Loads::InTurns => 1,
-        Loads::AtOnce => databases_at_once(experiment, step, machine),
+        Loads::AtOnce if !waits_for_storage(experiment.load_settings().durability) => {
+            databases_at_once(experiment, step, machine)
+        }
+        Loads::AtOnce | Loads::InTurns => 1,
     }
 }
 
@@ -417,6 +420,8 @@ mod tests {
         for by_itself in ["cache_state = \"dropped\"", "memory = \"1GiB\"", "storage = \"ext4\""] {
             assert_eq!(at_once(&format!("{AT_ONCE}\n[environment]\n{by_itself}"), 64, 16 << 30), (1, 3), "{by_itself}");
         }
+        let synced = |level: &str| at_once(&format!("{AT_ONCE}\n[load]\ndurability = \"{level}\""), 64, 16 << 30);
+        assert_eq!(["none", "process", "periodic", "commit"].map(synced), [(3, 1), (3, 1), (1, 3), (1, 3)]);
     }
 
     #[test]
