@@ -205,8 +205,7 @@ words! {
     pub enum Loads: "an order of loads", "LOADS" {
         /// One after the other; their rates are compared.
         InTurns = "turns" as default,
-        /// At once, as many as have processors and memory, so that runs begin earlier; their rates are not compared.
-        /// Loads that sync are done in turns.
+        /// At once, as many as have processors and memory, but in turns if they sync. Only rates in turns are compared.
         AtOnce = "at-once",
     }
 }

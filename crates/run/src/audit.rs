@@ -42,7 +42,7 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) load: &'a PlannedTrial,
     pub(crate) database: PathBuf,
     pub(crate) ledger: &'a LedgerMemory,
-    /// What was written into it.
+    /// The writes of each trial into it.
     pub(crate) parts: &'a [PartWritten],
     pub(crate) value_seed: u64,
     /// Its contents as its last trial left them.

@@ -52,7 +52,7 @@ struct Unaudited<'a> {
     load: &'a PlannedTrial,
     slot: Slot,
     ledger: LedgerMemory,
-    /// What was written into it.
+    /// The writes of each trial into it.
     parts: Vec<PartWritten>,
     /// For the files of the process that reads it.
     folder: PathBuf,
@@ -216,7 +216,7 @@ impl<'a> Runner<'a> {
         self.folder.root().join("auditing")
     }
 
-    /// What of a trial's database is still to be read back; `None` if nothing is.
+    /// The part of a trial's database that is still to be read back; `None` if nothing is.
     fn unaudited(&self, planned: &PlannedTrial) -> Result<Option<Unaudited<'a>>, RunError> {
         let (setup, slot) = (self.setup(planned), self.slot(planned));
         if self.checked.experiment.lab.audit == Audit::Off || setup.volatile {
