@@ -205,7 +205,7 @@ words! {
     pub enum Loads: "an order of loads", "LOADS" {
         /// One after the other; their rates are compared.
         InTurns = "turns" as default,
-        /// At once, as many as have processors and memory, but in turns if they sync. Only rates in turns are compared.
+        /// At once, as many as have processors and memory, or in turns if they sync. Only rates in turns are compared.
         AtOnce = "at-once",
     }
 }

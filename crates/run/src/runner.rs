@@ -345,7 +345,7 @@ impl<'a> Runner<'a> {
         |database| self.executor.destroy(self.setup(planned), database)
     }
 
-    /// Does what is left to do once trials of a step have ended, now or in an earlier run. False if the user interrupted.
+    /// Does what is left to do once trials of a step have ended, now or in an earlier run. False if interrupted.
     fn after(&mut self, trials: &[&PlannedTrial], progress: &mut dyn Progress) -> Result<bool, RunError> {
         for planned in trials.iter().filter(|planned| planned.key.phase == Phase::Load) {
             let result = self.results.get(&planned.key.number);
