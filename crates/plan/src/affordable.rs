@@ -38,7 +38,8 @@ impl AffordableRepeats {
         let setups = one.setups.len();
         let design = checked.designs.iter().copied().max_by_key(|design| precision(*design)).filter(|_| setups > 1)?;
         let (experiment, machine) = (&one.variant.experiment, DesignMachine::of(&one.environment));
-        let run_time = |trial: &PlannedTrial| Some(trial.planned_time()? * times_measured(experiment) + OVERHEAD);
+        let times = times_measured(experiment);
+        let run_time = |trial: &PlannedTrial| Some(trial.planned_time()? * times + OVERHEAD);
         let load_time = Duration::from_secs_f64(load_seconds(experiment)) + OVERHEAD;
         let time = |step: &[PlannedTrial]| match step[0].key.phase {
             Phase::Load => Some(load_time * load_rounds(experiment, step, &machine)),

@@ -126,11 +126,6 @@ impl Plan {
         plan
     }
 
-    /// The trials that are done if there is no interference.
-    pub fn ordered(&self) -> impl Iterator<Item = &PlannedTrial> {
-        self.trials.iter().filter(|trial| !trial.extra)
-    }
-
     /// The trials in order, those of one step, a setup each, together where they follow each other.
     pub fn steps(&self) -> impl Iterator<Item = &[PlannedTrial]> {
         self.trials.chunk_by(|one, next| one.is_beside(next))
@@ -139,6 +134,11 @@ impl Plan {
     /// The steps that are done if there is no interference.
     pub fn ordered_steps(&self) -> impl Iterator<Item = &[PlannedTrial]> {
         self.steps().filter(|step| !step[0].extra)
+    }
+
+    /// The trials of these steps.
+    pub fn ordered(&self) -> impl Iterator<Item = &PlannedTrial> {
+        self.ordered_steps().flatten()
     }
 
     /// Leaves out what an engine cannot do: `[[run]]` sections of a variant.

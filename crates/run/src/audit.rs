@@ -19,7 +19,7 @@ use kvdyno_results::{Failure, FailureKind, Phase, ReadBack, TrialOutcome, TrialR
 use kvdyno_worker::shared::{LedgerMemory, SharedMemory, WorkerState};
 use kvdyno_worker::{AuditReport, AuditSpec, KnownContents, TrialSpec, Written};
 
-use crate::databases::{PartWritten, fetch_pages};
+use crate::databases::{PartWritten, Slot, fetch_pages};
 use crate::engine_cleanup::library_path;
 use crate::stop::Stop;
 use crate::trial::logs::WorkerLogs;
@@ -31,7 +31,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// The reader's name in the reason of a failure.
 const READER: &str = "a fresh process";
 
-/// A database whose trials are over.
+/// A database of which something is still to be read back.
 pub(crate) struct ProcessAudit<'a> {
     pub(crate) setup: &'a Setup,
     pub(crate) lab: &'a LabSection,
@@ -40,17 +40,15 @@ pub(crate) struct ProcessAudit<'a> {
     pub(crate) trial: u32,
     /// Its load.
     pub(crate) load: &'a PlannedTrial,
-    pub(crate) database: PathBuf,
-    pub(crate) ledger: &'a LedgerMemory,
+    pub(crate) slot: Slot,
+    pub(crate) ledger: LedgerMemory,
     /// The writes of each trial into it.
-    pub(crate) parts: &'a [PartWritten],
+    pub(crate) parts: Vec<PartWritten>,
     pub(crate) value_seed: u64,
-    /// Its contents as its last trial left them.
-    pub(crate) contents: Option<KnownContents>,
     /// Folder for the process's files.
-    pub(crate) folder: &'a Path,
+    pub(crate) folder: PathBuf,
     /// Notes its control group.
-    pub(crate) register: &'a Register,
+    pub(crate) register: Register,
     pub(crate) stop: &'a Stop,
 }
 
@@ -69,10 +67,10 @@ impl ProcessAudit<'_> {
     /// # Errors
     /// If the lab itself cannot work.
     pub(crate) fn run(&self, worker: &[OsString]) -> io::Result<Option<Audited>> {
-        fs::create_dir_all(self.folder)?;
+        fs::create_dir_all(&self.folder)?;
         if self.load.copied {
             // The audit reads single records; the copies after it take all.
-            fetch_pages(&self.database)?;
+            fetch_pages(&self.slot.database())?;
         }
         let shared = SharedMemory::create(1)?;
         shared.control().set_value_seed(self.value_seed);
@@ -81,7 +79,7 @@ impl ProcessAudit<'_> {
         let mut logs = WorkerLogs::default();
         let mut command = self.command(worker, &shared, &report, logs.add(&log)?)?;
         // Without control groups, the keeper alone holds the process.
-        let group = ControlGroup::of_trial(self.register, self.trial).ok();
+        let group = ControlGroup::of_trial(&self.register, self.trial).ok();
         group.as_ref().map_or(Ok(()), |group| group.take_in(&mut command))?;
         let process = command.spawn()?;
         let logs = logs.start()?;
@@ -115,6 +113,7 @@ impl ProcessAudit<'_> {
         report: &Path,
         log: PipeWriter,
     ) -> io::Result<WorkerCommand> {
+        let loaded = || KnownContents::loaded(self.load.workload.parameters.data.records);
         let trial = TrialSpec {
             adapter: absolute(&self.setup.adapter)?,
             preset: self.setup.preset.clone(),
@@ -124,21 +123,19 @@ impl ProcessAudit<'_> {
             workload: self.load.workload.clone(),
             audit: self.lab.audit,
             clients: self.load.key.clients,
-            database: absolute(&self.database)?,
+            database: absolute(self.slot.database())?,
             slices: None,
             cpu_account: None,
             create: false,
             fills_cache: false,
             settle: false,
-            contents: self
-                .contents
-                .unwrap_or_else(|| KnownContents::loaded(self.load.workload.parameters.data.records)),
+            contents: self.slot.contents().unwrap_or_else(loaded),
             shared_fd: shared.fd(),
             ledger_fd: self.ledger.fd(),
             report: absolute(report)?,
         };
         let spec = AuditSpec { trial, parts: self.parts.iter().map(|part| part.written.clone()).collect() };
-        let folder = absolute(self.folder)?;
+        let folder = absolute(&self.folder)?;
         let file = folder.join("spec.json");
         files::write_json(&file, &spec)?;
         let (program, arguments) = worker.split_first().ok_or(io::ErrorKind::InvalidInput)?;

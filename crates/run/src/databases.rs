@@ -217,9 +217,9 @@ impl Slot {
     ///
     /// # Errors
     /// If it is there and cannot be made available.
-    pub fn to_be_audited(&self, register: &Register) -> io::Result<Vec<PartWritten>> {
+    pub fn to_be_audited(&self) -> io::Result<Vec<PartWritten>> {
         let state = self.state();
-        Ok(if state.auditable && self.backing_store.reopen(register)? { state.written } else { Vec::new() })
+        Ok(if state.auditable && self.backing_store.reopen(&self.register)? { state.written } else { Vec::new() })
     }
 
     /// Notes that a fresh process has read back what there was.

@@ -1,6 +1,7 @@
 //! Works a plan off: each trial is saved before the next begins, and a run that was ended at any moment goes on where
 //! it stopped.
 
+mod reading_back;
 mod ready;
 mod step;
 
@@ -13,8 +14,10 @@ use kvdyno_engine::EngineSettings;
 use kvdyno_environment::leftovers;
 use kvdyno_environment::lock::{FolderLock, LockError};
 use kvdyno_environment::ownership::{Register, RunName};
+use kvdyno_experiment::Experiment;
 use kvdyno_install::EngineFiles;
 use kvdyno_model::text::times;
+use kvdyno_plan::design::DesignMachine;
 use kvdyno_plan::{Checked, CheckedVariant, LoadId, PlannedTrial, Setup, backing_store};
 use kvdyno_results::folder::{ReadError, ResultsFolder};
 use kvdyno_results::{
@@ -277,18 +280,24 @@ impl<'a> Runner<'a> {
 
     /// The database of a trial: where runs are done on copies, that of a load is the one they are made from.
     fn slot(&self, planned: &PlannedTrial) -> Slot {
-        let variant = self.variant(planned);
+        let experiment = self.experiment(planned);
         let use_of = match (planned.copied, planned.key.phase) {
             (false, _) => SlotUse::WorkedOn,
             (true, Phase::Load) => SlotUse::CopiedFrom,
             (true, Phase::Run) => SlotUse::Copy(planned.copy),
         };
         let LoadId { engine, repeat, .. } = planned.origin;
-        let engine = variant.variant.experiment.engines[engine].clone();
+        let engine = experiment.engines[engine].clone();
         let load = TrialKey { engine, repeat, ..planned.key.clone() };
         Slot::new(&self.base, &load, use_of, &self.register, |folder| {
-            backing_store::of(&variant.variant.experiment, &variant.environment.requested, folder)
+            backing_store::of(experiment, &self.variant(planned).environment.requested, folder)
         })
+    }
+
+    /// The load of a trial's database.
+    fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
+        let mut trials = self.checked.plan.trials.iter();
+        trials.find(|trial| trial.key.phase == Phase::Load && trial.origin == planned.origin)
     }
 
     /// Saves a trial whole. If that cannot be, its result alone, as a failure, in the space of its other files: then at
@@ -321,6 +330,16 @@ impl<'a> Runner<'a> {
         &self.checked.variants[planned.variant]
     }
 
+    /// The experiment of a trial's variant.
+    fn experiment(&self, planned: &PlannedTrial) -> &'a Experiment {
+        &self.variant(planned).variant.experiment
+    }
+
+    /// The machine as a trial's variant leaves it to designs.
+    fn design_machine(&self, planned: &PlannedTrial) -> DesignMachine {
+        DesignMachine::of(&self.variant(planned).environment)
+    }
+
     fn setup(&self, planned: &PlannedTrial) -> &'a Setup {
         &self.variant(planned).setups[planned.engine]
     }
@@ -328,15 +347,15 @@ impl<'a> Runner<'a> {
     fn request(&self, planned: &PlannedTrial) -> TrialRequest {
         TrialRequest {
             workload: trial::workload_facts(&planned.workload, &self.settings(planned)),
-            experiment: self.variant(planned).variant.experiment.resolved_for(planned.section),
+            experiment: self.experiment(planned).resolved_for(planned.section),
         }
     }
 
     /// The lab's settings for a trial.
     fn settings(&self, planned: &PlannedTrial) -> EngineSettings {
         match planned.key.phase {
-            Phase::Load => self.variant(planned).variant.experiment.load_settings(),
-            Phase::Run => self.variant(planned).variant.experiment.engine_settings(),
+            Phase::Load => self.experiment(planned).load_settings(),
+            Phase::Run => self.experiment(planned).engine_settings(),
         }
     }
 

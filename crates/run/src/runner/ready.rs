@@ -1,21 +1,18 @@
-//! Databases between trials: read back by a fresh process, and loaded again where one was left in the middle.
+//! Databases before trials: copied, or loaded again where one was left in the middle.
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 use kvdyno_engine::EngineSettings;
 use kvdyno_environment::requested::CacheState;
 use kvdyno_environment::storage::CopyWay;
-use kvdyno_model::{Audit, DatabaseOrigin};
-use kvdyno_plan::design::{DesignMachine, StepDesign, databases_at_once};
-use kvdyno_plan::{PlannedTrial, Setup};
+use kvdyno_model::DatabaseOrigin;
+use kvdyno_plan::PlannedTrial;
+use kvdyno_plan::design::StepDesign;
 use kvdyno_results::{Failure, FailureKind, Phase, TrialOutcome, TrialResult};
-use kvdyno_worker::shared::LedgerMemory;
 
 use super::{RunError, Runner, failed};
-use crate::audit::{self, Audited, ProcessAudit};
-use crate::databases::{PartWritten, Slot};
+use crate::databases::Slot;
 use crate::progress::Progress;
 use crate::trial;
 
@@ -41,21 +38,6 @@ enum Copied {
     /// The storage is too full for the copy; why, in words.
     NoSpace(String),
     Interrupted,
-}
-
-/// A database of which something is still to be read back.
-struct Unaudited<'a> {
-    /// Number of the trial that worked on it last.
-    trial: u32,
-    setup: &'a Setup,
-    settings: EngineSettings,
-    load: &'a PlannedTrial,
-    slot: Slot,
-    ledger: LedgerMemory,
-    /// The writes of each trial into it.
-    parts: Vec<PartWritten>,
-    /// For the files of the process that reads it.
-    folder: PathBuf,
 }
 
 impl<'a> Runner<'a> {
@@ -185,107 +167,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Reads back in fresh processes what was written into the databases of trials of a step, where that is still to be
-    /// done. Trials with lost writes fail by that. False if the user interrupted.
-    pub(super) fn audit(&mut self, trials: &[&PlannedTrial], progress: &mut dyn Progress) -> Result<bool, RunError> {
-        let unaudited = trials.iter().filter_map(|planned| self.unaudited(planned).transpose());
-        let unaudited: Vec<Unaudited<'a>> = unaudited.collect::<Result<_, _>>()?;
-        for group in unaudited.chunks(self.audits_at_once(&unaudited)) {
-            let audits: Vec<ProcessAudit<'_>> = group.iter().map(|one| self.process_audit(one)).collect();
-            let audited = self.executor.audit(&audits);
-            let mut is_interrupted = false;
-            for (one, audited) in group.iter().zip(audited) {
-                match audited.or_else(failed(cannot_read_back(&one.slot)))? {
-                    Some(audited) => self.note_audited(one, &audited, progress)?,
-                    None => is_interrupted = true,
-                }
-            }
-            if is_interrupted {
-                return Ok(false);
-            }
-        }
-        if !unaudited.is_empty() {
-            let folder = self.auditing();
-            fs::remove_dir_all(&folder).or_else(failed(format!("cannot remove {}", folder.display())))?;
-        }
-        Ok(true)
-    }
-
-    /// The folder for the files of the processes that read back.
-    fn auditing(&self) -> PathBuf {
-        self.folder.root().join("auditing")
-    }
-
-    /// The part of a trial's database that is still to be read back; `None` if nothing is.
-    fn unaudited(&self, planned: &PlannedTrial) -> Result<Option<Unaudited<'a>>, RunError> {
-        let (setup, slot) = (self.setup(planned), self.slot(planned));
-        if self.checked.experiment.lab.audit == Audit::Off || setup.volatile {
-            return Ok(None);
-        }
-        let parts = slot.to_be_audited(&self.register).or_else(failed(cannot_read_back(&slot)))?;
-        let Some(load) = self.load_of(planned).filter(|_| !parts.is_empty()) else { return Ok(None) };
-        let ledger = slot.ledger(0).or_else(failed(cannot_read_back(&slot)))?;
-        let settings = self.variant(planned).variant.experiment.engine_settings();
-        let trial = planned.key.number;
-        let folder = self.auditing().join(trial.to_string());
-        Ok(Some(Unaudited { trial, setup, settings, load, slot, ledger, parts, folder }))
-    }
-
-    /// How many of these databases are read back at once.
-    fn audits_at_once(&self, unaudited: &[Unaudited<'a>]) -> usize {
-        let loads: Vec<&PlannedTrial> = unaudited.iter().map(|one| one.load).collect();
-        let Some(first) = loads.first() else { return 1 };
-        let variant = self.variant(first);
-        databases_at_once(&variant.variant.experiment, &loads, &DesignMachine::of(&variant.environment))
-    }
-
-    fn process_audit<'b>(&'b self, one: &'b Unaudited<'a>) -> ProcessAudit<'b> {
-        ProcessAudit {
-            setup: one.setup,
-            lab: &self.checked.experiment.lab,
-            settings: one.settings.clone(),
-            trial: one.trial,
-            load: one.load,
-            database: one.slot.database(),
-            ledger: &one.ledger,
-            parts: &one.parts,
-            value_seed: self.value_seed,
-            contents: one.slot.contents(),
-            folder: &one.folder,
-            register: &self.register,
-            stop: self.stop,
-        }
-    }
-
-    /// Saves what was found in a database.
-    fn note_audited(
-        &mut self,
-        one: &Unaudited<'a>,
-        Audited { finding, survivors }: &Audited,
-        progress: &mut dyn Progress,
-    ) -> Result<(), RunError> {
-        for (index, part) in one.parts.iter().enumerate() {
-            let Some(result) = self.results.get_mut(&part.trial) else { continue };
-            let failed = audit::note(result, finding.as_ref().map(|finding| finding.get(index)));
-            // It is unknown which part left the survivors: the last trial's result reports them.
-            result.notes.extend(survivors.clone().filter(|_| index + 1 == one.parts.len()));
-            let result = result.clone();
-            self.save(&result)?;
-            let Some(reason) = failed else { continue };
-            progress.note(&format!("{}: trial {} has failed: {reason}", one.setup.label, part.trial));
-            if result.trial.phase == Phase::Load {
-                self.unusable.insert(one.load.origin, format!("the load failed: {reason}"));
-            }
-        }
-        one.slot.end_audit().or_else(failed(cannot_read_back(&one.slot)))
-    }
-
-    /// The load of a trial's database.
-    pub(super) fn load_of(&self, planned: &PlannedTrial) -> Option<&'a PlannedTrial> {
-        let mut trials = self.checked.plan.trials.iter();
-        trials.find(|trial| trial.key.phase == Phase::Load && trial.origin == planned.origin)
-    }
-
     /// Whether a load was interrupted and can go on from there.
     pub(super) fn goes_on(&self, planned: &PlannedTrial, slot: &Slot, settings: &EngineSettings) -> io::Result<bool> {
         Ok(!planned.workload.name.leaves_records() && slot.has_part_of_load(settings.durability)?)
@@ -310,8 +191,4 @@ impl<'a> Runner<'a> {
             }
         })
     }
-}
-
-fn cannot_read_back(slot: &Slot) -> String {
-    format!("cannot read back what is in {}", slot.database().display())
 }

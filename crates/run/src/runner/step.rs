@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use kvdyno_model::Design;
-use kvdyno_plan::design::{DesignMachine, StepDesign, loads_at_once, step_design};
+use kvdyno_plan::design::{StepDesign, loads_at_once, step_design};
 use kvdyno_plan::{PlannedTrial, Setup};
 use kvdyno_results::{
     DatabaseCopy, DesignFacts, EngineIdentity, Failure, FailureKind, Phase, TrialKey, TrialOutcome, TrialResult,
@@ -128,10 +128,8 @@ impl<'a> Runner<'a> {
         if first.key.phase == Phase::Load {
             return StepDesign::turns("a load");
         }
-        let variant = self.variant(first);
-        let machine = DesignMachine::of(&variant.environment);
-        let engines: Vec<EngineIdentity> = variant.setups.iter().map(Setup::engine).collect();
-        let design = step_design(&variant.variant.experiment, trials, &engines, &machine)
+        let engines: Vec<EngineIdentity> = self.variant(first).setups.iter().map(Setup::engine).collect();
+        let design = step_design(self.experiment(first), trials, &engines, &self.design_machine(first))
             // It was checked with all setups; those that are left may not be enough for it.
             .unwrap_or_else(|refused| StepDesign::turns(&refused.message));
         match (design.design, self.design_before(first)) {
@@ -143,8 +141,7 @@ impl<'a> Runner<'a> {
     /// How many trials of a step that has turns are done at once: of runs, one.
     fn loads_at_once(&self, trials: &[&PlannedTrial]) -> usize {
         let Some(first) = trials.first().filter(|first| first.key.phase == Phase::Load) else { return 1 };
-        let variant = self.variant(first);
-        loads_at_once(&variant.variant.experiment, trials, &DesignMachine::of(&variant.environment))
+        loads_at_once(self.experiment(first), trials, &self.design_machine(first))
     }
 
     /// How long the same load took when it was last done, seconds; 0 if it was not.

@@ -116,7 +116,7 @@ impl Script {
         if let Some(Act::LabError) = act {
             return Err(io::Error::other("no process"));
         }
-        fs::create_dir_all(audit.folder)?;
+        fs::create_dir_all(&audit.folder)?;
         let mut read = vec![ReadBack { read: 10, ..ReadBack::default() }; audit.parts.len()];
         let finding = match act {
             Some(Act::Interrupted) => return Ok(None),
