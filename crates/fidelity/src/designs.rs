@@ -83,7 +83,7 @@ fn line(words: &str, pairs: &[DesignPair], (one, other): (usize, usize)) -> Fide
     let apart = |(one, other): (DesignRatio, DesignRatio)| (one.log_ratio - other.log_ratio).abs();
     let distance = |pair: &DesignPair| both(pair).map(apart);
     let distances: Vec<f64> = pairs.iter().filter_map(distance).collect();
-    let overlap = |(one, other): &(DesignRatio, DesignRatio)| apart((*one, *other)) <= one.half_width + other.half_width;
+    let overlap = |both: &(DesignRatio, DesignRatio)| apart(*both) <= both.0.half_width + both.1.half_width;
     let overlapping = pairs.iter().filter_map(both).filter(overlap).count();
     let without = |pair: &DesignPair| match distance(pair) {
         None => Some(format!("{}, {}", pair.names, pair.refusal.as_deref().unwrap_or("no ratio"))),
