@@ -66,7 +66,7 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     Ok(lines.into_iter().chain([line_of_duets(beside)]).collect())
 }
 
-/// What an engine's operations take beside another's, over what they take alone.
+/// CPU time of engines' operations beside another's, over that alone.
 fn line_of_duets(mut beside: Vec<f64>) -> FidelityLine {
     beside.sort_by(f64::total_cmp);
     let tried = beside.len();
@@ -80,10 +80,10 @@ fn line_of_duets(mut beside: Vec<f64>) -> FidelityLine {
 
 fn line(words: &str, pairs: &[DesignPair], (one, other): (usize, usize)) -> FidelityLine {
     let both = |pair: &DesignPair| pair.by_design[one].zip(pair.by_design[other]);
-    let apart = |(one, other): (DesignRatio, DesignRatio)| (one.log_ratio - other.log_ratio).abs();
-    let distance = |pair: &DesignPair| both(pair).map(apart);
+    let distance_of = |(one, other): (DesignRatio, DesignRatio)| (one.log_ratio - other.log_ratio).abs();
+    let distance = |pair: &DesignPair| both(pair).map(distance_of);
     let distances: Vec<f64> = pairs.iter().filter_map(distance).collect();
-    let overlap = |both: &(DesignRatio, DesignRatio)| apart(*both) <= both.0.half_width + both.1.half_width;
+    let overlap = |both: &(DesignRatio, DesignRatio)| distance_of(*both) <= both.0.half_width + both.1.half_width;
     let overlapping = pairs.iter().filter_map(both).filter(overlap).count();
     let without = |pair: &DesignPair| match distance(pair) {
         None => Some(format!("{}, {}", pair.names, pair.refusal.as_deref().unwrap_or("no ratio"))),
@@ -118,7 +118,7 @@ fn results(tries: &Tries, name: &str, engines: &[&str], design: &[&str]) -> io::
     tries.results(name, &words.map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// The ratio of `one` over `other`, over repeats. That of a duet is its own: kvdyno itself would take that of the slices
+/// The ratio of `one` over `other`, over repeats. That of a duet is its own: kvdyno itself would take that of slices
 /// where the two differ, which is what this row is to tell.
 fn ratio(results: &[TrialResult], one: &str, other: &str, compared: Aspect) -> Option<DesignRatio> {
     let cells = cells_of_results(results);

@@ -43,7 +43,7 @@ impl<'a> Runner<'a> {
         self.folder.root().join("auditing")
     }
 
-    /// What is still to be read back of a trial's database; `None` if nothing is.
+    /// The part of a trial's database that is still to be read back; `None` if nothing is.
     fn audit_of(&self, planned: &PlannedTrial) -> Result<Option<ProcessAudit<'a>>, RunError> {
         let (lab, setup, slot) = (&self.checked.experiment.lab, self.setup(planned), self.slot(planned));
         if lab.audit == Audit::Off || setup.volatile {
