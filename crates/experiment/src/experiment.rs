@@ -109,6 +109,11 @@ impl Experiment {
         Experiment { engines: List(engines.to_vec()), run: vec![RunSection::default()], ..Experiment::default() }
     }
 
+    /// Whether any of its runs searches the highest rate that keeps a promise.
+    pub fn searches(&self) -> bool {
+        self.run.iter().any(RunSection::searches)
+    }
+
     /// The file that gives this experiment, every key spelled out.
     ///
     /// # Errors

@@ -259,7 +259,7 @@ pub struct LabSection {
     #[key(default = Fraction(0.03))]
     pub detect: Fraction,
     /// Relative half-width of each cell's interval at which `repeat = "auto"` also ends.
-    #[key(absent = "comparisons alone end repeats")]
+    #[key(absent = "comparisons alone end repeats, and 10 % of searched rates")]
     pub precision: Option<PositiveFraction>,
     /// Question that `repeat = "auto"` answers.
     #[key(default = Question::Ranking)]

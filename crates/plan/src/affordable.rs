@@ -30,14 +30,15 @@ pub struct AffordableRepeats {
 
 impl AffordableRepeats {
     /// Of an experiment whose results decide how often it is repeated. Absent without a budget, with variants, where
-    /// nothing is to be compared, or where runs take as long as their operations do.
+    /// nothing is to be compared or searched, or where runs take as long as their operations do.
     pub fn of(checked: &Checked) -> Option<AffordableRepeats> {
         let lab = &checked.experiment.lab;
         let budget = lab.budget.filter(|_| lab.repeat.is_auto())?.0;
         let [one] = &checked.variants[..] else { return None };
         let setups = one.setups.len();
-        let design = checked.designs.iter().copied().max_by_key(|design| precision(*design)).filter(|_| setups > 1)?;
         let (experiment, machine) = (&one.variant.experiment, DesignMachine::of(&one.environment));
+        let is_known = |_: &Design| setups > 1 || experiment.searches();
+        let design = checked.designs.iter().copied().max_by_key(|design| precision(*design)).filter(is_known)?;
         let times = times_measured(experiment);
         let run_time = |trial: &PlannedTrial| Some(trial.planned_time()? * times + OVERHEAD);
         let load_time = Duration::from_secs_f64(load_seconds(experiment)) + OVERHEAD;

@@ -27,6 +27,8 @@ pub struct Extent {
     pub unknown: usize,
     /// All of this is repeated until the comparisons are decided.
     pub is_auto: bool,
+    /// And until the searched rates are known.
+    pub searches: bool,
 }
 
 impl Extent {
@@ -51,6 +53,7 @@ impl Extent {
             run_time: Duration::from_secs(times.iter().sum::<Duration>().as_secs()),
             unknown: runs.len() - times.len(),
             is_auto,
+            searches: checked.experiment.searches(),
         }
     }
 }
@@ -71,7 +74,8 @@ impl fmt::Display for Extent {
             write!(f, ", {} as long as their operations take", counted(self.unknown, "run"))?;
         }
         if self.is_auto {
-            write!(f, "; again until the comparisons are decided, {} times at the most", Repeat::MOST_AUTO)?;
+            let rates = if self.searches { " and the highest rates known" } else { "" };
+            write!(f, "; again until the comparisons are decided{rates}, {} times at the most", Repeat::MOST_AUTO)?;
         }
         Ok(())
     }

@@ -84,6 +84,8 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
         pairs: comparisons.len(),
         decided: comparisons.iter().filter(|comparison| comparison.verdict.is_decided()).count(),
         open,
+        known_rates: 0,
+        open_rates: Vec::new(),
     };
     RunDecision { decision, steps, looks: goal.looks }
 }

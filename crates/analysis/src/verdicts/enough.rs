@@ -9,6 +9,10 @@ use super::rivals::Rivals;
 use super::verdict::{Aspect, DETECT, Terms, Unsure, by_name};
 use crate::Cell;
 
+/// The precision of a searched rate where none is given. That rate is an answer of its own, so that comparisons alone
+/// do not end repeats.
+pub const SEARCHED_PRECISION: f64 = 0.1;
+
 /// The end that a run works towards.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Goal {
@@ -19,7 +23,8 @@ pub struct Goal {
     pub figure: VerdictFigure,
     /// The least difference that matters.
     pub detect: f64,
-    /// Half of each cell's interval over its value, at which no more is wanted; absent if only pairs decide.
+    /// Half of each cell's interval over its value, at which no more is wanted; absent if only pairs decide, and
+    /// [`SEARCHED_PRECISION`] of searched rates.
     pub precision: Option<f64>,
     /// How often intervals are looked at: after each of some values.
     pub looks: Looks,
@@ -53,6 +58,21 @@ pub struct Decision {
     pub decided: usize,
     /// The pairs of these that another repeat may decide.
     pub open: Vec<OpenPair>,
+    /// Searched rates that are known precisely enough.
+    pub known_rates: usize,
+    /// Those that another repeat may tell more precisely.
+    pub open_rates: Vec<OpenRate>,
+}
+
+/// A searched rate that is not known precisely so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OpenRate {
+    /// The rivals of which it is one, by their index.
+    pub rivals: usize,
+    /// Half of the interval of its logarithm; absent if there is none.
+    pub half_width: Option<f64>,
+    /// The number of values that it is made of.
+    pub values: usize,
 }
 
 /// A pair without a verdict so far.
@@ -74,24 +94,38 @@ pub struct OpenPair {
 }
 
 /// Whether the results so far are enough. They are if every pair that matters is decided or cannot be decided by more
-/// repeats, if each cell is as precise as requested, or if there were as many looks as intervals allow for. The
-/// decision depends on the results alone, so that a resumed run decides as before. Call it after each repeat.
+/// repeats, and each searched rate is known; if each cell is as precise as requested; or if there were as many looks as
+/// intervals allow for. The decision depends on the results alone, so that a resumed run decides as before. Call it
+/// after each repeat.
 pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     let terms = Terms { detect: goal.detect, looks: goal.looks };
     let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
+    let (mut known_rates, mut open_rates) = (0, Vec::new());
+    let may_look_again = |values: usize| goal.looks.most().is_none_or(|most| values < most);
     for (index, rivals) in all.iter().enumerate() {
         for pairing in rivals.verdicts(goal.question, &terms).that_answer(goal.question) {
             let comparison = &pairing.comparison;
             pairs += 1;
             decided += usize::from(comparison.verdict.is_decided());
-            if comparison.is_open() && goal.looks.most().is_none_or(|most| comparison.values < most) {
+            if comparison.is_open() && may_look_again(comparison.values) {
                 let half_width = comparison.half_width();
                 let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
                 open.push(OpenPair { rivals: index, one, other, unsure, half_width, values: comparison.values });
             }
         }
+        for cell in rivals.cells.iter().filter(|cell| cell.is_searched && !cell.figures.is_empty()) {
+            let (half_width, values) = (cell.half_width(goal.looks), cell.figures.len());
+            match half_width.is_some_and(|half| half <= goal.precision.unwrap_or(SEARCHED_PRECISION)) {
+                true => known_rates += 1,
+                false if may_look_again(values) && cell.unsure.is_none_or(Unsure::may_pass) => {
+                    open_rates.push(OpenRate { rivals: index, half_width: half_width.map(f64::ln_1p), values });
+                }
+                false => {}
+            }
+        }
     }
-    Decision { stop: open.is_empty() || is_precise(all, goal), pairs, decided, open }
+    let stop = open.is_empty() && open_rates.is_empty() || is_precise(all, goal);
+    Decision { stop, pairs, decided, open, known_rates, open_rates }
 }
 
 /// Whether each cell that has figures has an interval that is narrow enough.
@@ -149,6 +183,28 @@ mod tests {
         let goal = |precision| Goal { precision: Some(precision), detect: 0.0001, ..GOAL };
         assert!(!enough(&alike, &goal(0.001)).stop);
         assert!(enough(&alike, &goal(0.5)).stop);
+    }
+
+    #[test]
+    fn a_searched_rate_is_to_be_known_though_pairs_are_decided() {
+        let searched = |figures: &[f64], repeats, noise| {
+            let mut rivals = rivals(figures, repeats, noise);
+            rivals.cells.iter_mut().for_each(|cell| cell.is_searched = true);
+            rivals
+        };
+        // The second has no ups and downs.
+        let decision = enough(&[searched(&[100.0, 1000.0], 4, 0.1)], &GOAL);
+        let rates = |decision: &Decision| (decision.known_rates, decision.open_rates.len());
+        assert_eq!((decision.stop, decision.decided, rates(&decision)), (false, 1, (1, 1)), "{decision:?}");
+        let decision = enough(&[searched(&[100.0, 1000.0], 4, 0.004)], &GOAL);
+        assert_eq!((decision.stop, rates(&decision)), (true, (2, 0)), "{decision:?}");
+        let alone = |repeats| enough(&[searched(&[100.0], repeats, 0.1)], &GOAL);
+        assert!(!alone(1).stop && !alone(4).stop && alone(MOST_LOOKS as u32).stop);
+        let wide = Goal { precision: Some(0.5), ..GOAL };
+        assert!(enough(&[searched(&[100.0], 4, 0.1)], &wide).stop);
+        let mut failed = searched(&[100.0], 3, 0.1);
+        failed.cells[0].unsure = Some(Unsure::Failed);
+        assert!(enough(&[failed], &GOAL).stop);
     }
 
     #[test]

@@ -59,7 +59,8 @@ pub fn measured(cell: &Cell<'_>, compared: Aspect) -> MeasuredCell {
     match compared {
         Aspect::Throughput(side) => {
             let rate = cell.rate(side).map(|rate| rate.value).filter(|rate| *rate > 0.0);
-            MeasuredCell { rate, ..measured_by(cell, &|result| throughput(result, side)) }
+            let is_searched = cell.first().is_some_and(|first| first.workload.is_searched(side));
+            MeasuredCell { rate, is_searched, ..measured_by(cell, &|result| throughput(result, side)) }
         }
         Aspect::CpuTime => {
             let [duets, alone] = [measured_by(cell, &by_cpu_time), measured_by(cell, &by_cpu_time_alone)];

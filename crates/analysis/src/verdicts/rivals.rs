@@ -22,6 +22,8 @@ pub struct MeasuredCell {
     pub figures: BTreeMap<u32, f64>,
     /// The meaning of the figures.
     pub figure: VerdictFigure,
+    /// Whether they are the highest rates that keep a promise.
+    pub is_searched: bool,
     /// The same figure of each trial by itself, by its repeat, where the figures are of duets.
     pub alone: BTreeMap<u32, f64>,
     /// The copy of a loaded database that each trial had, by its repeat.

@@ -59,34 +59,38 @@ pub fn ranks_so_far(results: &[TrialResult], question: Question, detect: f64) ->
 pub struct RunDecision {
     /// The decision.
     pub decision: Decision,
-    /// The steps of each of the rivals that its open pairs name.
+    /// The steps of each of the rivals that its open pairs and rates name.
     pub steps: Vec<BTreeSet<WorkKey>>,
     /// The looks of its intervals.
     pub looks: Looks,
 }
 
 impl RunDecision {
-    /// The steps with open pairs, each with half of its widest interval; that is absent if a pair has none.
+    /// The steps with open pairs or rates, each with half of its widest interval; that is absent if one has none.
     pub fn open_steps(&self) -> Vec<(WorkKey, Option<f64>)> {
         let mut steps: Vec<(WorkKey, Option<f64>)> = Vec::new();
-        for pair in &self.decision.open {
-            for step in self.steps.get(pair.rivals).into_iter().flatten() {
+        let pairs = self.decision.open.iter().map(|pair| (pair.rivals, pair.half_width));
+        let rates = self.decision.open_rates.iter().map(|rate| (rate.rivals, rate.half_width));
+        for (rivals, half_width) in pairs.chain(rates) {
+            for step in self.steps.get(rivals).into_iter().flatten() {
                 match steps.iter_mut().find(|(other, _)| other == step) {
-                    Some((_, widest)) => *widest = widest.zip(pair.half_width).map(|(one, other)| one.max(other)),
-                    None => steps.push((step.clone(), pair.half_width)),
+                    Some((_, widest)) => *widest = widest.zip(half_width).map(|(one, other)| one.max(other)),
+                    None => steps.push((step.clone(), half_width)),
                 }
             }
         }
         steps
     }
 
-    /// Half of the widest interval of its open pairs, now and after `growth` times as many repeats, if values scatter
-    /// as they did. Absent if none is open, or one has no interval.
+    /// Half of the widest interval of its open pairs and rates, now and after `growth` times as many repeats, if values
+    /// scatter as they did. Absent if none is open, or one has no interval.
     pub fn widest_open(&self, growth: f64) -> Option<(f64, f64)> {
-        let widths = self.decision.open.iter().map(|pair| {
-            let then = half_width_of_values((pair.values as f64 * growth) as usize, self.looks)?;
-            let now = pair.half_width?;
-            Some((now, now * then / half_width_of_values(pair.values, self.looks)?))
+        let pairs = self.decision.open.iter().map(|pair| (pair.half_width, pair.values));
+        let rates = self.decision.open_rates.iter().map(|rate| (rate.half_width, rate.values));
+        let widths = pairs.chain(rates).map(|(half_width, values)| {
+            let then = half_width_of_values((values as f64 * growth) as usize, self.looks)?;
+            let now = half_width?;
+            Some((now, now * then / half_width_of_values(values, self.looks)?))
         });
         let widths: Vec<(f64, f64)> = widths.collect::<Option<_>>()?;
         widths.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))

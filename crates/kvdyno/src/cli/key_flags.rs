@@ -387,6 +387,9 @@ mod tests {
         assert_eq!(run(&[]), [1000, 200]);
         assert_eq!(run(&["--budget", "60s", "--duration", "2s"]), [2000, 200]);
         assert_eq!(run(&["--budget", "60s", "--repeat", "3"]), [1000, 200]);
+        let search = ["--find-max-rate", "p99=1ms"];
+        assert_eq!(run(&search), [500, 100]);
+        assert_eq!(run(&[&search[..], &["--budget", "20m"]].concat()), [750, 150]);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use kvdyno_results::{TrialKey, TrialResult};
 use kvdyno_run::{Look, OpenStep, StoppingRule};
 
 /// Results are enough when the comparisons of the experiment's runs are decided, as far as the experiment asks for
-/// that. With two setups and the question whether they differ, all comparisons are decided as one.
+/// that, and the searched rates are known. With two setups and the question whether they differ, all comparisons are
+/// decided as one.
 pub struct ComparisonsDecide<'a> {
     /// The experiment that asks for that.
     pub experiment: &'a Experiment,
@@ -41,7 +42,8 @@ impl StoppingRule for ComparisonsDecide<'_> {
     fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String> {
         let (now, then) = self.decide(results).widest_open(growth)?;
         let (now, then, budget) = (percent(now), percent(then), self.experiment.lab.budget?);
-        Some(format!("the least certain ratio is known to {now}; at the end of {budget} it will be to about {then}"))
+        let what = if self.experiment.searches() { "figure" } else { "ratio" };
+        Some(format!("the least certain {what} is known to {now}; at the end of {budget} it will be to about {then}"))
     }
 }
 
@@ -88,6 +90,7 @@ impl ComparisonsDecide<'_> {
 fn enough(decision: &Decision) -> Option<String> {
     let open = decision.pairs - decision.decided;
     decision.stop.then(|| match (decision.pairs, open) {
+        (0, _) if decision.known_rates > 0 => "each highest rate is known".to_owned(),
         (0, _) => "nothing is left to compare".to_owned(),
         (_, 0) => "every comparison that matters is decided".to_owned(),
         (pairs, open) if decision.open.is_empty() => {

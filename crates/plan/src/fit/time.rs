@@ -38,6 +38,8 @@ pub(super) fn run_time(
 const SHORTEST_COMPARED: Duration = Duration::from_millis(200);
 /// The same of duets. Each of the two has slices of this length to itself, and works twice as long beside the other.
 const SHORTEST_DUET: Duration = Duration::from_millis(100);
+/// The same of a search. Each of its rates has as long: with less, the machine's pauses break the promise by chance.
+const SHORTEST_SEARCHED: Duration = Duration::from_millis(500);
 /// Duets that are wanted for each repeat of other designs: setups that cross over give a value in two.
 const DUETS_OF_A_VALUE: u32 = 2;
 /// The warm-up of such a run as a part of its duration.
@@ -59,9 +61,10 @@ pub fn shorten_for_repeats(
     let first = plan.trials.iter().filter(|trial| trial.key.repeat == 1 && trial.key.phase == Phase::Run);
     let runs: u32 = first.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
     let are_duets = variants.iter().all(|variant| are_duets(&variant.experiment));
-    let (shortest, repeats) = match are_duets {
-        true => (SHORTEST_DUET, DUETS_OF_A_VALUE * REPEATS_OF_AUTO),
-        false => (SHORTEST_COMPARED, REPEATS_OF_AUTO),
+    let (shortest, repeats) = match (are_duets, variants.iter().any(|variant| variant.experiment.searches())) {
+        (true, _) => (SHORTEST_DUET, DUETS_OF_A_VALUE * REPEATS_OF_AUTO),
+        (false, true) => (SHORTEST_SEARCHED, REPEATS_OF_AUTO),
+        (false, false) => (SHORTEST_COMPARED, REPEATS_OF_AUTO),
     };
     let each = budget.mul_f64(RUN_SHARE) / (runs.max(1) * repeats);
     let whole_ms = |time: Duration| Duration::from_millis(time.as_millis() as u64);
