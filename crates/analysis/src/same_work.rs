@@ -30,6 +30,11 @@ impl SameWork {
 /// verdicts and of the decision whether a run has repeats enough: cells compete if every key of their work is the same.
 /// The null engine, whose figures are the driver's, takes no part beside others.
 pub fn same_work(cells: &[&Cell<'_>]) -> Vec<SameWork> {
+    works(cells).into_iter().filter(|same| same.cells.len() > 1).collect()
+}
+
+/// The same, with cells that have no competitor.
+pub(crate) fn works(cells: &[&Cell<'_>]) -> Vec<SameWork> {
     let mut works: Vec<(RequestedWork, Vec<usize>)> = Vec::new();
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_driver(cell, cells.iter().copied())) {
         let Some(work) = cell.work() else { continue };
@@ -38,11 +43,11 @@ pub fn same_work(cells: &[&Cell<'_>]) -> Vec<SameWork> {
             None => works.push((work, vec![index])),
         }
     }
-    let competing = |(work, mut of_work): (RequestedWork, Vec<usize>)| {
+    let sorted = |(work, mut of_work): (RequestedWork, Vec<usize>)| {
         of_work.sort_by_key(|index| &cells[*index].key);
         SameWork { phase: work.phase, cells: of_work }
     };
-    works.into_iter().filter(|(_, cells)| cells.len() > 1).map(competing).collect()
+    works.into_iter().map(sorted).collect()
 }
 
 /// Whether a cell is of the null engine, and so its figures the driver's, and some of all cells is not.

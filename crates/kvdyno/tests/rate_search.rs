@@ -85,6 +85,25 @@ fn a_promise_that_is_never_kept_is_an_answer() {
     }
     let report = ran.lab.report("table");
     assert!(report.contains("at no rate that was tried"), "{report}");
+    for engine in ["lmdb", "faulty"] {
+        assert!(
+            report.contains(&format!("\n- readrandom, 1 reader: {engine} keeps p50=1ns at no rate from ")),
+            "{report}"
+        );
+    }
+}
+
+/// One engine is compared with none, and its rate is repeated until it is known.
+#[test]
+fn a_search_lasts_until_its_rate_is_known() {
+    let comparison = searching(["faulty"], "mean=10s").workload("readrandom").with("readers", 1);
+    let ran = comparison.with("repeat", "auto").with("precision", "100%").run();
+    let enough = ran.exits(0).lab.folder().plan().unwrap().unwrap().enough.unwrap();
+    assert_eq!(ran.trials("faulty", "readrandom").len(), enough.repeat as usize);
+    let report = ran.lab.report("table");
+    assert!(report.contains("\n- readrandom, 1 reader: faulty keeps mean=10s up to "), "{report}");
+    // On a busy machine it may differ too much in each of the most repeats.
+    assert!(enough.repeat >= 3 && (enough.repeat >= 30 || enough.why == "each highest rate is known"), "{enough:?}");
 }
 
 #[test]

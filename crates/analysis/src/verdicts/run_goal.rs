@@ -10,6 +10,7 @@ use super::level::Looks;
 use super::pairing;
 use super::rivals::{RivalRank, Rivals};
 use super::verdict::{Aspect, Terms};
+use crate::same_work::works;
 use crate::{Cell, SameWork, cells_of_results, same_work};
 
 /// The step of a cell.
@@ -23,7 +24,9 @@ pub(super) fn step(key: &CellKey) -> WorkKey {
 pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let cells = cells_of_results(results);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
-    let works = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run);
+    let searches = |cell: &Cell<'_>| cell.first().is_some_and(|first| first.workload.find_max_rate.is_some());
+    let is_open = |same: &SameWork| same.cells.len() > 1 || same.of(&cells).into_iter().any(searches);
+    let works = works(&cells).into_iter().filter(|same| same.phase == Phase::Run && is_open(same));
     let judged = |same: SameWork| {
         let compared = goal.compared(&same.of(&cells));
         compared.into_iter().map(move |compared| (same.clone(), compared))

@@ -9,8 +9,9 @@ use crate::charts::{ChartKind, ChartReference, ResourceFigure, TimeFigure};
 use crate::grid::Grid;
 use crate::study::{Study, StudyCell};
 use crate::tables::{
-    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, near_limits, open_loop,
-    rate_searches, relative_grids, run, run_amplification, run_cpu, run_storage, workload_figures,
+    engine_settings, environment, latencies, load, load_amplification, load_storage, matrices, misses_rate,
+    near_limits, open_loop, rate_searches, relative_grids, run, run_amplification, run_cpu, run_storage,
+    workload_figures,
 };
 use crate::verdicts::{VerdictGroup, verdicts};
 use crate::words::threads;
@@ -70,7 +71,8 @@ fn workload<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>], id: Strin
     let of_cpu = if study.experiment.lab.figure == VerdictFigure::CpuTime { Block::Table } else { Block::MoreTable };
     blocks.extend(run_cpu(study, name).map(of_cpu));
     blocks.extend(run_storage(study, name).map(Block::Table));
-    blocks.extend(open_loop(study, name).map(Block::MoreTable));
+    let of_rates = if misses_rate(study, name) { Block::Table } else { Block::MoreTable };
+    blocks.extend(open_loop(study, name).map(of_rates));
     blocks.extend(near_limits(study, name).map(Block::Table));
     blocks.push(charts(ChartKind::Storage));
     blocks.push(charts(ChartKind::Amplification));

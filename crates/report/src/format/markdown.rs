@@ -45,10 +45,11 @@ pub(crate) fn shell(command: &str) -> String {
 /// More sentences than these are read in their own section alone.
 const MOST_SENTENCES: usize = 12;
 
-/// The order of each group, with a sentence for each pair that is decided if these are few, and what cannot be told.
+/// Searched rates, then the order of each group, with a sentence for each pair that is decided if these are few, and
+/// what cannot be told.
 fn answer(answer: &StudyAnswer) -> String {
     let sentences: usize = answer.groups.iter().map(|group| group.sentences.len()).sum();
-    let mut text = String::new();
+    let mut text: String = answer.rates.iter().map(|one| format!("- {}\n", markdown(one))).collect();
     for group in &answer.groups {
         text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.order));
         let told = group.sentences.iter().filter(|_| sentences <= MOST_SENTENCES);

@@ -23,7 +23,7 @@ pub(crate) use environment::environment;
 pub(crate) use limits::near_limits;
 pub(crate) use load::load;
 pub(crate) use matrix::matrices;
-pub(crate) use open_loop::open_loop;
+pub(crate) use open_loop::{misses_rate, open_loop};
 pub(crate) use rate_search::rate_searches;
 pub(crate) use relative::{Relative, relative_grids, relatives};
 pub(crate) use run::{latencies, run};

@@ -39,6 +39,13 @@ pub(crate) fn open_loop(study: &Study<'_>, workload: &str) -> Option<Grid> {
     Some(grid)
 }
 
+/// Whether a rate that was asked for was not kept in some trial. A searched one was not asked for.
+pub(crate) fn misses_rate(study: &Study<'_>, workload: &str) -> bool {
+    let cells = study.running(workload);
+    let requested = cells.iter().flat_map(|cell| &cell.finished).filter(|result| result.search.is_none());
+    requested.flat_map(|result| at_rate(result)).any(|one| one.pacing.is_some_and(|pacing| !pacing.kept))
+}
+
 fn at_rate(result: &TrialResult) -> impl Iterator<Item = &Operations> {
     result.operations.iter().filter(|one| one.pacing.is_some())
 }
@@ -122,5 +129,17 @@ mod tests {
         assert_eq!(grid.rows.len(), 2);
         assert_eq!(of_row(0), ("b".to_owned(), "5.00 µs".to_owned(), "3.00 µs".to_owned()));
         assert_eq!(of_row(1), ("c".to_owned(), "9.00 µs".to_owned(), "7.00 µs".to_owned()));
+    }
+
+    #[test]
+    fn a_rate_is_missed_where_one_trial_did_not_keep_it() {
+        let misses = |is_kept: bool| {
+            let experiment = Experiment::parse("engines = [\"a\", \"b\"]").unwrap();
+            let mut other = at_rate("b", 5_000);
+            other.operations[0].pacing.as_mut().unwrap().kept = is_kept;
+            let contents = Contents::made_up(experiment, vec![at_rate("a", 5_000), other]);
+            misses_rate(&Study::of(&contents).unwrap(), "readrandom")
+        };
+        assert_eq!([true, false].map(misses), [false, true]);
     }
 }

@@ -10,6 +10,8 @@ use crate::order::distinct;
 /// The verdicts of a study in short.
 #[derive(Debug, Default)]
 pub(crate) struct StudyAnswer {
+    /// The highest rates that searches found, in sentences, where no group has them.
+    pub(crate) rates: Vec<String>,
     /// Each group, the one with the largest share of decided pairs first.
     pub(crate) groups: Vec<GroupAnswer>,
     /// Pairs of neighbours.
@@ -47,9 +49,14 @@ impl StudyAnswer {
     }
 }
 
-/// The answer of some groups, whose comparisons have these terms. `longer`: see [`Longer`]; absent if the run cannot be
-/// lengthened.
-pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Option<&Longer>) -> StudyAnswer {
+/// The answer of some groups, whose comparisons have these terms, and of searched `rates`. `longer`: see [`Longer`];
+/// absent if the run cannot be lengthened.
+pub(crate) fn answer(
+    groups: &[VerdictGroup<'_, '_>],
+    rates: Vec<String>,
+    terms: &Terms,
+    longer: Option<&Longer>,
+) -> StudyAnswer {
     let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));
     let reasons: Vec<Unsure> = neighbours().filter_map(|one| one.unsure).collect();
     let kinds = distinct(reasons.iter().map(std::mem::discriminant));
@@ -70,6 +77,7 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Opt
         is_reserved.then(|| format!("{RESERVATION} with reservations, which stand with the verdicts")),
     ];
     StudyAnswer {
+        rates,
         help: help(neighbours(), terms, longer),
         pairs: neighbours().count(),
         untold,

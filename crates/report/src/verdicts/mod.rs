@@ -6,6 +6,7 @@ mod answer;
 mod groups;
 mod paragraphs;
 mod predicate;
+mod searched;
 mod sentences;
 mod summary;
 #[cfg(test)]
@@ -15,5 +16,6 @@ pub(crate) use answer::{GroupAnswer, Longer, StudyAnswer, answer, longer_budget}
 pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
 pub(crate) use predicate::Predicate;
+pub(crate) use searched::{kept_at_none, searched};
 pub(crate) use sentences::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};
