@@ -11,6 +11,7 @@ use crate::estimate::median;
 use crate::interference::is_too_much_by_itself;
 use crate::latency::LatencyPool;
 use crate::machines::{RepeatMachines, standing_out, values_of};
+use crate::verdicts::Looks;
 use crate::{CellLatency, Estimate};
 
 /// The time series of trials. A trial without one need not be in it.
@@ -87,13 +88,19 @@ impl<'a> Cell<'a> {
     }
 
     /// Sets its rates and the repeats that they leave out.
-    fn rate_without(&mut self, interfered: BTreeSet<u32>, series: &Series) {
+    fn rate_without(
+        &mut self,
+        interfered: BTreeSet<u32>,
+        series: &Series,
+        looks: impl Fn(&TrialResult, Side) -> Looks,
+    ) {
         let repeats = self.finished.iter().map(|result| result.trial.repeat).collect();
         let calm_repeats = CalmRepeats::of_cell(&repeats, &interfered, &self.interfered_by_itself());
         let is_calm = |result: &&TrialResult| calm_repeats.keep(result.trial.repeat);
         let calm: Vec<&TrialResult> = self.finished.iter().copied().filter(is_calm).collect();
-        self.reads_per_s = rate(&calm, (series, &self.machines), Side::Reads);
-        self.writes_per_s = rate(&calm, (series, &self.machines), Side::Writes);
+        let looks = |side| self.finished.first().map_or(Looks::Once, |first| looks(first, side));
+        self.reads_per_s = rate(&calm, (series, &self.machines), (Side::Reads, looks(Side::Reads)));
+        self.writes_per_s = rate(&calm, (series, &self.machines), (Side::Writes, looks(Side::Writes)));
         self.interfered = interfered;
     }
 
@@ -105,13 +112,14 @@ impl<'a> Cell<'a> {
 
 /// Groups trials into cells, in the order in which each cell's first trial ran. Trials are pooled only if they did the
 /// same work on the same version with the same settings: under one key there can be two cells if they did not.
-/// `machines` are those of the repeats.
+/// `machines` are those of the repeats; `looks` are those at the interval of a side's rate of trials like one.
 ///
 /// # Errors
 /// If a trial's log of latencies, for which `log` is called, cannot be had; a trial without one has an empty one.
 pub fn cells<'a, E>(
     results: &'a [TrialResult],
     (series, machines): (&Series, &RepeatMachines),
+    looks: impl Fn(&TrialResult, Side) -> Looks,
     mut log: impl FnMut(&TrialKey) -> Result<LatencyLog, E>,
 ) -> Result<Vec<Cell<'a>>, E> {
     let mut groups: Vec<Vec<&TrialResult>> = Vec::new();
@@ -126,7 +134,7 @@ pub fn cells<'a, E>(
         .filter_map(|group| cell(group, machines, &mut log).transpose())
         .collect::<Result<Vec<_>, _>>()?;
     let interfered = interfered_repeats(&cells);
-    cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series));
+    cells.iter_mut().zip(interfered).for_each(|(cell, interfered)| cell.rate_without(interfered, series, &looks));
     Ok(cells)
 }
 
@@ -137,7 +145,8 @@ pub fn cells_of_results(results: &[TrialResult]) -> Vec<Cell<'_>> {
 
 /// The same of results that may be of several machines.
 pub fn cells_on_machines<'a>(results: &'a [TrialResult], machines: &RepeatMachines) -> Vec<Cell<'a>> {
-    let Ok(cells) = cells(results, (&Series::new(), machines), |_| Ok::<_, Infallible>(LatencyLog::new()));
+    let once = |_: &TrialResult, _| Looks::Once;
+    let Ok(cells) = cells(results, (&Series::new(), machines), once, |_| Ok::<_, Infallible>(LatencyLog::new()));
     cells
 }
 
@@ -178,7 +187,11 @@ fn cell<'a, E>(
 }
 
 /// The rate of one side: from the repeats if there are any, else from the only trial's own time series.
-fn rate(finished: &[&TrialResult], (series, machines): (&Series, &RepeatMachines), side: Side) -> Option<Estimate> {
+fn rate(
+    finished: &[&TrialResult],
+    (series, machines): (&Series, &RepeatMachines),
+    (side, looks): (Side, Looks),
+) -> Option<Estimate> {
     let has_rate = |result: &TrialResult| !result.has_no_rate() || !result.workload.is_searched(side);
     let does = |result: &&TrialResult| has_rate(result) && result.operations.iter().any(|o| o.side() == side);
     let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| result.rate(side)).collect();
@@ -189,7 +202,7 @@ fn rate(finished: &[&TrialResult], (series, machines): (&Series, &RepeatMachines
             let points = points.map(|points| point_rates(result, points, side));
             Some(Estimate::from_series(*value, &points.unwrap_or_default()))
         }
-        _ if machines.is_empty() => Estimate::of_rates(&rates),
+        _ if machines.is_empty() => Estimate::of_rates(&rates, looks),
         _ => {
             let logs =
                 finished.iter().copied().filter(does).map(|result| (result.trial.repeat, result.rate(side).ln()));
@@ -251,7 +264,7 @@ mod tests {
 
     fn cells<'a>(results: &'a [TrialResult], series: &Series) -> Vec<Cell<'a>> {
         let none = |_: &TrialKey| Ok::<_, std::convert::Infallible>(LatencyLog::new());
-        super::cells(results, (series, &RepeatMachines::new()), none).unwrap()
+        super::cells(results, (series, &RepeatMachines::new()), |_, _| Looks::Once, none).unwrap()
     }
 
     #[test]

@@ -8,9 +8,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::machines::{FEWEST_MACHINES, RepeatMachines, values_of};
 use crate::verdicts::trimmed::{TrimmedMean, drawn_in};
+use crate::verdicts::{Looks, MISS};
 
 /// Intervals cover the true mean this often, if the assumptions of their [`Method`] hold.
-const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE: f64 = 1.0 - MISS;
 
 /// Fewer points of one trial's series than this say nothing about its steadiness.
 const FEWEST_POINTS: usize = 5;
@@ -99,26 +100,38 @@ impl Estimate {
     /// and are averaged.
     ///
     /// Successive repeats resemble each other where the machine's speed drifts. From [`FEWEST_CORRELATED`] of them on
-    /// the interval allows for it, as that of [`Estimate::from_series`] does.
-    pub fn of_rates(rates: &[f64]) -> Option<Estimate> {
+    /// the interval allows for it, as that of [`Estimate::from_series`] does. Where repeats end when it is narrow
+    /// enough, it is looked at after each.
+    pub fn of_rates(rates: &[f64], looks: Looks) -> Option<Estimate> {
         let logs: Vec<f64> = rates.iter().filter(|rate| **rate > 0.0).map(|rate| rate.ln()).collect();
-        let of_logs = Estimate::of_logs(&logs, widening(&drawn_in(&logs))).filter(|_| logs.len() == rates.len());
+        let of_logs = Estimate::of_log_rates(&logs, looks).filter(|_| logs.len() == rates.len());
         of_logs.or_else(|| Estimate::from_repeats(rates))
+    }
+
+    /// The same from the logarithms of the rates; absent for fewer than two.
+    pub(crate) fn of_log_rates(logs: &[f64], looks: Looks) -> Option<Estimate> {
+        Estimate::of_logs(logs, looks, widening(&drawn_in(logs)))
     }
 
     /// The rate of trials on several machines, `repeats` of them, from the means of each machine's logarithms. Machines
     /// have no order, so none of them resembles its neighbour. Too few machines have no interval.
     pub(crate) fn of_machines(logs: &[f64], repeats: usize) -> Option<Estimate> {
         let single = || logs.first().map(|log| Estimate::single(log.exp()));
-        Some(Estimate::of_logs(logs, 1.0).or_else(single)?.on_machines(logs.len(), repeats))
+        Some(Estimate::of_independent(logs, Looks::Once).or_else(single)?.on_machines(logs.len(), repeats))
+    }
+
+    /// The rate whose logarithms these are, in no order; absent for fewer than two.
+    pub(crate) fn of_independent(logs: &[f64], looks: Looks) -> Option<Estimate> {
+        Estimate::of_logs(logs, looks, 1.0)
     }
 
     /// The rate whose logarithms these are, with an interval that is `widening` times that of independent ones; absent
     /// for fewer than two.
-    fn of_logs(logs: &[f64], widening: f64) -> Option<Estimate> {
+    fn of_logs(logs: &[f64], looks: Looks, widening: f64) -> Option<Estimate> {
         let middle = TrimmedMean::of(logs)?;
-        let half = middle.half(1.0 - CONFIDENCE) * widening;
-        let [low, high] = [-half, half].map(|half| Some((middle.value + half).exp()));
+        let half = middle.half(looks.at_one(MISS)) * widening;
+        let is_enough = logs.len() >= looks.fewest();
+        let [low, high] = [-half, half].map(|half| is_enough.then(|| (middle.value + half).exp()));
         Some(Estimate { value: middle.value.exp(), low, high, n: logs.len(), method: Method::Repeats(logs.len()) })
     }
 
@@ -337,7 +350,7 @@ mod tests {
     #[test]
     fn intervals_cover_the_mean_of_correlated_repeats() {
         for (correlation, repeats) in [(0.0, 10), (0.0, 20), (0.4, 10), (0.4, 20), (0.7, 20), (0.7, 40)] {
-            let share = coverage(correlation, repeats, |rates| Estimate::of_rates(rates).unwrap());
+            let share = coverage(correlation, repeats, |rates| Estimate::of_rates(rates, Looks::Once).unwrap());
             assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {repeats} repeats: {share}");
         }
     }
@@ -345,7 +358,7 @@ mod tests {
     /// Repeats whose neighbours differ say no less than independent ones, and few say nothing of it.
     #[test]
     fn only_a_drift_of_many_repeats_makes_their_interval_wider() {
-        let relative = |rates: &[f64]| Estimate::of_rates(rates).unwrap().relative().unwrap();
+        let relative = |rates: &[f64]| Estimate::of_rates(rates, Looks::Once).unwrap().relative().unwrap();
         let up: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i)).collect();
         let mixed: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i / 2 + 10 * (i % 2))).collect();
         assert!(relative(&up) > 5.0 * relative(&mixed));

@@ -30,5 +30,5 @@ pub use interference::{interfered_runs, is_marked};
 pub use latency::{CellLatency, CurvePoint, SLOW};
 pub use machines::{FEWEST_MACHINES, RepeatMachines};
 pub use put_off::{PutOff, WithClosing};
-pub use same_work::{SameWork, is_driver, same_work};
+pub use same_work::{SameWork, is_driver, same_work, works_with_answers};
 pub use steadiness::{CellSteadiness, Debt, Steadiness, Unsteady, Untold, steadiness};

@@ -10,7 +10,7 @@ use crate::verdicts::{Aspect, Rivals, measured};
 pub struct SameWork {
     /// Loading or running.
     pub phase: Phase,
-    /// Two or more, by index, in the order of their keys: whose turn came first decides nothing.
+    /// Two or more, or one that searched, by index, in the order of their keys: whose turn came first decides nothing.
     pub cells: Vec<usize>,
 }
 
@@ -33,8 +33,15 @@ pub fn same_work(cells: &[&Cell<'_>]) -> Vec<SameWork> {
     works(cells).into_iter().filter(|same| same.cells.len() > 1).collect()
 }
 
-/// The same, with cells that have no competitor.
-pub(crate) fn works(cells: &[&Cell<'_>]) -> Vec<SameWork> {
+/// The same, with each cell that searched a rate: that is an answer by itself.
+pub fn works_with_answers(cells: &[&Cell<'_>]) -> Vec<SameWork> {
+    let searched = |cell: &Cell<'_>| cell.first().is_some_and(|first| first.workload.find_max_rate.is_some());
+    let has_answer = |same: &SameWork| same.cells.len() > 1 || same.of(cells).into_iter().any(searched);
+    works(cells).into_iter().filter(has_answer).collect()
+}
+
+/// The same, with all other cells that have no competitor.
+fn works(cells: &[&Cell<'_>]) -> Vec<SameWork> {
     let mut works: Vec<(RequestedWork, Vec<usize>)> = Vec::new();
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !is_driver(cell, cells.iter().copied())) {
         let Some(work) = cell.work() else { continue };

@@ -3,8 +3,7 @@
 
 use std::io;
 
-use kvdyno_analysis::Estimate;
-use kvdyno_results::{Phase, Side, TrialResult};
+use serde_json::Value;
 
 use crate::pairs::{counted, middle};
 use crate::table::FidelityLine;
@@ -14,31 +13,30 @@ const ENGINES: [&str; 2] = ["lmdb", "rocksdb"];
 const PROMISE: &str = "p99=1ms";
 /// Searches of each engine to a try: five tries are ten.
 const SEARCHES: u32 = 2;
-/// Repeats of a search, whose middle and interval are its answer.
-const REPEATS: &str = "20";
-/// The seconds that a search may take.
+/// The time that a search may take. It ends before that when its rate is known.
+const BUDGET: &str = "5m";
+/// The same, seconds.
 const MOST_S: f64 = 300.0;
+/// The closed loops beside them are too short to end by their budget.
+const CLOSED: [&str; 6] = ["--repeat", "20", "--duration", "500ms", "--warmup", "500ms"];
 /// The share of searches that must agree.
 const AGREE: f64 = 0.9;
 
-/// The answer of one search, or the rate of a closed loop.
+/// The answer of one search, or the rate of a closed loop, as its report has them.
 struct RateTry {
-    estimate: Option<Estimate>,
-    /// Time of its trials, seconds.
-    seconds: f64,
+    /// Reads a second; absent if there is none.
+    rate: Option<f64>,
+    /// Its 95 % interval; absent if there is none.
+    interval: Option<(f64, f64)>,
+    /// Time of the whole command, seconds.
+    wall_s: f64,
 }
 
 impl RateTry {
-    fn of(results: &[TrialResult]) -> RateTry {
-        let runs = results.iter().filter(|result| result.trial.phase == Phase::Run && result.is_finished());
-        let rates: Vec<f64> = runs.map(|result| result.rate(Side::Reads)).collect();
-        let seconds = results.iter().map(|result| result.os.wall_s).sum();
-        RateTry { estimate: Estimate::of_rates(&rates), seconds }
-    }
-
-    fn interval(&self) -> Option<(f64, f64)> {
-        let estimate = self.estimate.as_ref()?;
-        estimate.low.zip(estimate.high)
+    fn of(report: &Value, wall_s: f64) -> RateTry {
+        let mut cells = report["cells"].as_array().into_iter().flatten();
+        let rate = cells.find(|cell| cell["phase"] == "run").map_or(&Value::Null, |cell| &cell["reads_per_s"]);
+        RateTry { rate: rate["value"].as_f64(), interval: rate["low"].as_f64().zip(rate["high"].as_f64()), wall_s }
     }
 }
 
@@ -48,22 +46,21 @@ pub fn measure(tries: &Tries) -> io::Result<Vec<FidelityLine>> {
     for engine in ENGINES {
         let (mut searches, mut closed) = (Vec::new(), Vec::new());
         for seed in 1..=tries.count * SEARCHES {
-            let searched = results(tries, &format!("{engine}-{seed}"), engine, &["--find-max-rate", PROMISE], seed)?;
-            searches.extend(searched.map(|results| RateTry::of(&results)));
-            let of_closed = results(tries, &format!("{engine}-{seed}-closed"), engine, &[], seed)?;
-            closed.extend(of_closed.map(|results| RateTry::of(&results)));
+            let search = ["--find-max-rate", PROMISE, "--budget", BUDGET];
+            searches.extend(try_of(tries, &format!("{engine}-{seed}"), engine, &search, seed)?);
+            closed.extend(try_of(tries, &format!("{engine}-{seed}-closed"), engine, &CLOSED, seed)?);
         }
         lines.extend(lines_of(engine, &searches, &closed));
     }
     Ok(lines)
 }
 
-fn results(tries: &Tries, name: &str, engine: &str, words: &[&str], seed: u32) -> io::Result<Option<Vec<TrialResult>>> {
+fn try_of(tries: &Tries, name: &str, engine: &str, words: &[&str], seed: u32) -> io::Result<Option<RateTry>> {
     let seed = seed.to_string();
-    let work = ["--workload", "readrandom", "--readers", "1", "--records", "200k", "--repeat", REPEATS];
-    let time = ["--duration", "500ms", "--warmup", "500ms", "--seed", &seed];
-    let words = [&[engine], &work[..], &time, words].concat();
-    tries.results(name, &words.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    let work = [engine, "--workload", "readrandom", "--readers", "1", "--records", "200k", "--seed", &seed];
+    let words: Vec<String> = work.iter().chain(words).map(|word| (*word).to_owned()).collect();
+    let Some(one) = tries.compare(name, &words)? else { return Ok(None) };
+    Ok(Some(RateTry::of(&tries.report_of(&one.folder)?, one.wall_s)))
 }
 
 fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [FidelityLine; 4] {
@@ -71,10 +68,10 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
     let (of_closed, all_closed) = agreement(closed);
     let tried = searches.len();
     let below = searches.iter().zip(closed).filter(|(search, closed)| {
-        search.interval().zip(closed.interval()).is_some_and(|((low, _), (_, high))| low <= high)
+        search.interval.zip(closed.interval).is_some_and(|((low, _), (_, high))| low <= high)
     });
     let (below, of_both) = (below.count(), tried.min(closed.len()));
-    let longest = searches.iter().map(|search| search.seconds).fold(0.0, f64::max);
+    let longest = searches.iter().map(|search| search.wall_s).fold(0.0, f64::max);
     let line = |target: &str, tries: usize, figure: String, bound: &str, is_met: bool| FidelityLine {
         target: format!("{engine}, {PROMISE}: {target}"),
         tries,
@@ -112,26 +109,31 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
 
 /// How many hold the middle of all in their own interval, and this middle.
 fn agreement(rates: &[RateTry]) -> (usize, Option<f64>) {
-    let all = middle(rates.iter().filter_map(|one| Some(one.estimate.as_ref()?.value)).collect());
-    let holds = |one: &&RateTry| all.zip(one.interval()).is_some_and(|(all, (low, high))| (low..=high).contains(&all));
+    let all = middle(rates.iter().filter_map(|one| one.rate).collect());
+    let holds = |one: &&RateTry| all.zip(one.interval).is_some_and(|(all, (low, high))| (low..=high).contains(&all));
     (rates.iter().filter(holds).count(), all)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn of(rates: &[f64]) -> RateTry {
-        RateTry { estimate: Estimate::of_rates(rates), seconds: 10.0 }
+    /// A rate that is known to two in a hundred.
+    fn of(rate: f64) -> RateTry {
+        let rate = json!({ "value": rate, "low": 0.98 * rate, "high": 1.02 * rate });
+        let load = json!({ "phase": "load", "reads_per_s": null });
+        RateTry::of(&json!({ "cells": [load, { "phase": "run", "reads_per_s": rate }] }), 10.0)
     }
 
     #[test]
     fn nine_of_ten_searches_must_agree() {
-        let near = || of(&[100.0, 102.0, 98.0, 101.0, 99.0]);
-        let far = || of(&[50.0, 51.0, 49.0, 50.5, 49.5]);
+        let near = || of(100.0);
+        let far = || of(50.0);
         let met = |far_off: usize| {
             let searches: Vec<RateTry> = (0..10).map(|nth| if nth < far_off { far() } else { near() }).collect();
-            let closed: Vec<RateTry> = (0..10).map(|_| of(&[120.0, 121.0, 119.0])).collect();
+            let closed: Vec<RateTry> = (0..10).map(|_| of(120.0)).collect();
             lines_of("lmdb", &searches, &closed).map(|line| line.is_met)
         };
         assert_eq!(met(1), [true; 4]);
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_search_beyond_the_closed_loop_is_told() {
-        let [.., closed] = lines_of("lmdb", &[of(&[100.0, 101.0, 99.0])], &[of(&[50.0, 51.0, 49.0])]);
+        let [.., closed] = lines_of("lmdb", &[of(100.0)], &[of(50.0)]);
         assert!(!closed.is_met && closed.figure.starts_with("0 of 1"), "{}", closed.figure);
     }
 }

@@ -69,14 +69,13 @@ impl Tries {
     pub fn compare(&self, name: &str, words: &[String]) -> io::Result<Option<CompareTry>> {
         let Some(folder) = self.kept(None, name, "compare", words, &[0])? else { return Ok(None) };
         let results = ResultsFolder::open(&folder).map_err(io::Error::other)?.results().map_err(io::Error::other)?;
-        Ok(Some(CompareTry { results, wall_s: wall_s(&folder)? }))
+        Ok(Some(CompareTry { results, wall_s: wall_s(&folder)?, folder }))
     }
 
     /// The reports of the same try as a user gets them, even where trials of it failed.
     pub fn reports(&self, name: &str, words: &[String]) -> io::Result<Option<TryReports>> {
         let Some(folder) = self.kept(None, name, "compare", words, &[0, 1])? else { return Ok(None) };
-        let json = serde_json::from_str(&self.report(&folder, "json")?).map_err(io::Error::other)?;
-        Ok(Some(TryReports { text: self.report(&folder, "table")?, json, folder }))
+        Ok(Some(TryReports { text: self.report(&folder, "table")?, json: self.report_of(&folder)?, folder }))
     }
 
     /// The same of `kvdyno diff`, whatever its verdict, with another process at work beside it if there is one.
@@ -141,6 +140,11 @@ impl Tries {
         }
         self.progress.set(RowProgress { done: progress.done + 1, ..progress });
         true
+    }
+
+    /// The report of a results folder for programs.
+    pub fn report_of(&self, folder: &Path) -> io::Result<Value> {
+        serde_json::from_str(&self.report(folder, "json")?).map_err(io::Error::other)
     }
 
     fn report(&self, folder: &Path, format: &str) -> io::Result<String> {
@@ -229,6 +233,8 @@ pub struct TryReports {
 /// A try of `kvdyno compare`.
 #[derive(Debug)]
 pub struct CompareTry {
+    /// The folder.
+    pub folder: PathBuf,
     /// Results of all setups.
     pub results: Vec<TrialResult>,
     /// Wall time of the whole command, in seconds.

@@ -53,7 +53,7 @@ impl Extent {
             run_time: Duration::from_secs(times.iter().sum::<Duration>().as_secs()),
             unknown: runs.len() - times.len(),
             is_auto,
-            searches: checked.experiment.searches(),
+            searches: checked.variants.iter().any(|one| one.variant.experiment.searches()),
         }
     }
 }

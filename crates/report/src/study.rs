@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Deref;
 use std::path::Path;
 
+use kvdyno_analysis::verdicts::Looks;
 use kvdyno_analysis::{Cell, CellSteadiness, PutOff, Series, Weakness, cells, is_driver, steadiness};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::folder::{ReadError, ResultsFolder};
-use kvdyno_results::{LeftOut, Phase, ResourcePoint, SavedPlan, TrialKey, TrialResult, side_by_side};
+use kvdyno_results::{LeftOut, Phase, ResourcePoint, SavedPlan, Side, TrialKey, TrialResult, side_by_side};
 
 use crate::error::ReportError;
 use crate::labels::{Label, labels};
@@ -143,6 +144,16 @@ impl Contents {
             most_values: None,
         }
     }
+
+    /// How often the interval of a rate is looked at: after each value where its width decides when repeats end.
+    fn looks_at_rate(&self, first: &TrialResult, side: Side) -> Looks {
+        let lab = &self.experiment.lab;
+        let decides = lab.precision.is_some() || first.workload.is_searched(side);
+        match decides && first.trial.phase == Phase::Run && lab.repeat.is_auto() {
+            true => Looks::of_values(self.most_values),
+            false => Looks::Once,
+        }
+    }
 }
 
 impl<'a> Study<'a> {
@@ -150,7 +161,8 @@ impl<'a> Study<'a> {
     pub(crate) fn of(contents: &'a Contents) -> Result<Study<'a>, ReportError> {
         let machines = contents.machines.of_repeats(&contents.results);
         let log = |trial: &TrialKey| contents.folder.latencies(trial);
-        let cells = cells(&contents.results, (&contents.series, &machines), log)?;
+        let looks = |first: &TrialResult, side| contents.looks_at_rate(first, side);
+        let cells = cells(&contents.results, (&contents.series, &machines), looks, log)?;
         let mut resources = Resources::new();
         // Nothing is drawn of the other trials, and to read them takes a while.
         for cell in cells.iter().filter(|cell| cell.key.phase == Phase::Run) {

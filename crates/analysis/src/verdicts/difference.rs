@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use kvdyno_results::{CellKey, ClientKind, Phase, TrialResult};
 
-use super::enough::{Decision, Goal, OpenPair};
+use super::enough::{Decision, FigureOf, Goal, UndecidedFigure};
 use super::family::compare_family;
 use super::pairing::{measured, paired};
 use super::run_goal::{RunDecision, step};
@@ -66,10 +66,10 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
     let terms = Terms { detect: goal.detect, looks: goal.looks };
     let comparisons = compare_family(&ratios, &terms);
     let open = |(rivals, comparison): (usize, &super::Comparison)| {
-        let (half_width, unsure, values) = (comparison.half_width(), comparison.unsure, comparison.values);
-        comparison.is_open().then_some(OpenPair { rivals, one: 1, other: 0, unsure, half_width, values })
+        let (half_width, values) = (comparison.half_width(), comparison.values);
+        comparison.is_open().then_some(UndecidedFigure { rivals, of: FigureOf::Pair(1, 0), half_width, values })
     };
-    let open: Vec<OpenPair> = comparisons.iter().enumerate().filter_map(open).collect();
+    let open: Vec<UndecidedFigure> = comparisons.iter().enumerate().filter_map(open).collect();
     let is_precise = |precision: f64| {
         let is_known = |cell: &Cell<'_>, compared: Aspect| {
             let half = measured(cell, compared).half_width(goal.looks);
@@ -84,8 +84,7 @@ pub fn decide_difference(results: &[TrialResult], (before, after): (&str, &str),
         pairs: comparisons.len(),
         decided: comparisons.iter().filter(|comparison| comparison.verdict.is_decided()).count(),
         open,
-        known_rates: 0,
-        open_rates: Vec::new(),
+        ..Decision::default()
     };
     RunDecision { decision, steps, looks: goal.looks }
 }

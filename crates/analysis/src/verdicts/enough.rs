@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::level::Looks;
 use super::pairing::judged;
-use super::rivals::Rivals;
+use super::rivals::{MeasuredCell, Rivals};
 use super::verdict::{Aspect, DETECT, Terms, Unsure, by_name};
 use crate::Cell;
 
@@ -48,7 +48,7 @@ impl Goal {
 }
 
 /// Whether to go on, and for whose sake.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Decision {
     /// No repeat more is needed, or could help.
     pub stop: bool,
@@ -56,41 +56,50 @@ pub struct Decision {
     pub pairs: usize,
     /// The pairs of these that have a verdict.
     pub decided: usize,
-    /// The pairs of these that another repeat may decide.
-    pub open: Vec<OpenPair>,
     /// Searched rates that are known precisely enough.
     pub known_rates: usize,
-    /// Those that another repeat may tell more precisely.
-    pub open_rates: Vec<OpenRate>,
+    /// The figures that another repeat may decide.
+    pub open: Vec<UndecidedFigure>,
 }
 
-/// A searched rate that is not known precisely so far.
+/// A figure that is not known well enough so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct OpenRate {
-    /// The rivals of which it is one, by their index.
+pub struct UndecidedFigure {
+    /// The rivals whose it is, by their index.
     pub rivals: usize,
-    /// Half of the interval of its logarithm; absent if there is none.
+    /// The figure.
+    pub of: FigureOf,
+    /// Half of the interval of its logarithm; absent if there is none. Where repeats can be given to single rivals, the
+    /// widest needs them most.
     pub half_width: Option<f64>,
     /// The number of values that it is made of.
     pub values: usize,
 }
 
-/// A pair without a verdict so far.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct OpenPair {
-    /// The rivals, by their index.
-    pub rivals: usize,
-    /// The first of them, by its index.
-    pub one: usize,
-    /// The second.
-    pub other: usize,
-    /// Why it cannot tell.
-    pub unsure: Option<Unsure>,
-    /// Half of the interval of the logarithm of the ratio; absent if there is none. Where repeats can be given to
-    /// single pairs, the widest needs them most.
-    pub half_width: Option<f64>,
-    /// The number of values that it is made of.
-    pub values: usize,
+/// The cells of rivals, by their index, that a figure is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum FigureOf {
+    /// The ratio of two, which has no verdict.
+    Pair(usize, usize),
+    /// The searched rate of one.
+    Cell(usize),
+}
+
+impl FigureOf {
+    /// `ratio`, `rate`.
+    pub fn name(self) -> &'static str {
+        match self {
+            FigureOf::Pair(..) => "ratio",
+            FigureOf::Cell(_) => "rate",
+        }
+    }
+}
+
+impl Decision {
+    /// Whether another repeat may decide a pair.
+    pub fn has_open_pairs(&self) -> bool {
+        self.open.iter().any(|open| matches!(open.of, FigureOf::Pair(..)))
+    }
 }
 
 /// Whether the results so far are enough. They are if every pair that matters is decided or cannot be decided by more
@@ -99,33 +108,33 @@ pub struct OpenPair {
 /// after each repeat.
 pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     let terms = Terms { detect: goal.detect, looks: goal.looks };
-    let (mut pairs, mut decided, mut open) = (0, 0, Vec::new());
-    let (mut known_rates, mut open_rates) = (0, Vec::new());
+    let mut decision = Decision::default();
     let may_look_again = |values: usize| goal.looks.most().is_none_or(|most| values < most);
     for (index, rivals) in all.iter().enumerate() {
         for pairing in rivals.verdicts(goal.question, &terms).that_answer(goal.question) {
             let comparison = &pairing.comparison;
-            pairs += 1;
-            decided += usize::from(comparison.verdict.is_decided());
+            decision.pairs += 1;
+            decision.decided += usize::from(comparison.verdict.is_decided());
             if comparison.is_open() && may_look_again(comparison.values) {
-                let half_width = comparison.half_width();
-                let (one, other, unsure) = (pairing.one, pairing.other, comparison.unsure);
-                open.push(OpenPair { rivals: index, one, other, unsure, half_width, values: comparison.values });
+                let (of, half_width) = (FigureOf::Pair(pairing.one, pairing.other), comparison.half_width());
+                decision.open.push(UndecidedFigure { rivals: index, of, half_width, values: comparison.values });
             }
         }
-        for cell in rivals.cells.iter().filter(|cell| cell.is_searched && !cell.figures.is_empty()) {
+        let searched = |(_, cell): &(usize, &MeasuredCell)| cell.is_searched && !cell.figures.is_empty();
+        for (nth, cell) in rivals.cells.iter().enumerate().filter(searched) {
             let (half_width, values) = (cell.half_width(goal.looks), cell.figures.len());
             match half_width.is_some_and(|half| half <= goal.precision.unwrap_or(SEARCHED_PRECISION)) {
-                true => known_rates += 1,
+                true => decision.known_rates += 1,
                 false if may_look_again(values) && cell.unsure.is_none_or(Unsure::may_pass) => {
-                    open_rates.push(OpenRate { rivals: index, half_width: half_width.map(f64::ln_1p), values });
+                    let (of, half_width) = (FigureOf::Cell(nth), half_width.map(f64::ln_1p));
+                    decision.open.push(UndecidedFigure { rivals: index, of, half_width, values });
                 }
                 false => {}
             }
         }
     }
-    let stop = open.is_empty() && open_rates.is_empty() || is_precise(all, goal);
-    Decision { stop, pairs, decided, open, known_rates, open_rates }
+    decision.stop = decision.open.is_empty() || is_precise(all, goal);
+    decision
 }
 
 /// Whether each cell that has figures has an interval that is narrow enough.
@@ -138,7 +147,6 @@ fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::MOST_LOOKS;
-    use super::super::rivals::MeasuredCell;
     use super::*;
 
     const GOAL: Goal = Goal {
@@ -167,7 +175,7 @@ mod tests {
         assert!(decision.stop && (decision.pairs, decision.decided) == (2, 2), "{decision:?}");
         let decision = enough(&[rivals(&far, 4, 0.004), rivals(&near, 4, 0.03)], &GOAL);
         assert!(!decision.stop && decision.pairs == 4, "{decision:?}");
-        assert!(decision.open.iter().all(|pair| pair.rivals == 1 && pair.half_width.is_some()));
+        assert!(decision.open.iter().all(|open| open.rivals == 1 && open.half_width.is_some()));
     }
 
     #[test]
@@ -194,7 +202,7 @@ mod tests {
         };
         // The second has no ups and downs.
         let decision = enough(&[searched(&[100.0, 1000.0], 4, 0.1)], &GOAL);
-        let rates = |decision: &Decision| (decision.known_rates, decision.open_rates.len());
+        let rates = |decision: &Decision| (decision.known_rates, decision.open.len());
         assert_eq!((decision.stop, decision.decided, rates(&decision)), (false, 1, (1, 1)), "{decision:?}");
         let decision = enough(&[searched(&[100.0, 1000.0], 4, 0.004)], &GOAL);
         assert_eq!((decision.stop, rates(&decision)), (true, (2, 0)), "{decision:?}");

@@ -23,7 +23,7 @@ mod without_others;
 
 pub use crossing::Round;
 pub use difference::{Counterparts, counterparts, counterparts_of_folders, decide_difference};
-pub use enough::{Decision, Goal, OpenPair, OpenRate, Question, SEARCHED_PRECISION, VerdictFigure, enough};
+pub use enough::{Decision, FigureOf, Goal, Question, SEARCHED_PRECISION, UndecidedFigure, VerdictFigure, enough};
 pub use family::{compare, compare_family};
 pub use forecast::{expected_half_width, half_width_of_values};
 pub use level::{FEW_LOOKS, Looks, MOST_LOOKS};

@@ -9,8 +9,9 @@ use super::crossing::rounds;
 use super::family::{compare, compare_family};
 use super::level::Looks;
 use super::trimmed::TrimmedMean;
-use super::verdict::{Comparison, MISS, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
+use super::verdict::{Comparison, PairedRatio, PairedRatios, Terms, Unsure, Verdict};
 use super::without_others::WithoutOthers;
+use crate::Estimate;
 use crate::calm::CalmRepeats;
 use crate::machines::{FEWEST_MACHINES, RepeatMachines, values_of};
 
@@ -172,8 +173,11 @@ impl MeasuredCell {
     /// The upper half of the 95 % interval of its figure over the figure; absent for too few repeats.
     pub fn half_width(&self, looks: Looks) -> Option<f64> {
         let logs = self.logs();
-        let middle = TrimmedMean::of(&logs).filter(|_| logs.len() >= looks.fewest())?;
-        Some(middle.half(looks.at_one(MISS)).exp_m1())
+        let estimate = match self.is_of_machines() {
+            true => Estimate::of_independent(&logs, looks),
+            false => Estimate::of_log_rates(&logs, looks),
+        };
+        estimate?.relative()
     }
 
     /// The logarithms of the figures of which the rate in tables is made, one for each machine where there are several.

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use kvdyno_results::{CellKey, Phase, Side, TrialResult, WorkKey};
 
-use super::enough::{Decision, Goal, Question, enough};
+use super::enough::{Decision, FigureOf, Goal, Question, UndecidedFigure, enough};
 use super::forecast::half_width_of_values;
 use super::level::Looks;
 use super::pairing;
 use super::rivals::{RivalRank, Rivals};
 use super::verdict::{Aspect, Terms};
-use crate::same_work::works;
-use crate::{Cell, SameWork, cells_of_results, same_work};
+use crate::{Cell, SameWork, cells_of_results, same_work, works_with_answers};
 
 /// The step of a cell.
 pub(super) fn step(key: &CellKey) -> WorkKey {
@@ -24,9 +23,7 @@ pub(super) fn step(key: &CellKey) -> WorkKey {
 pub fn decide(results: &[TrialResult], goal: &Goal) -> RunDecision {
     let cells = cells_of_results(results);
     let cells: Vec<&Cell<'_>> = cells.iter().collect();
-    let searches = |cell: &Cell<'_>| cell.first().is_some_and(|first| first.workload.find_max_rate.is_some());
-    let is_open = |same: &SameWork| same.cells.len() > 1 || same.of(&cells).into_iter().any(searches);
-    let works = works(&cells).into_iter().filter(|same| same.phase == Phase::Run && is_open(same));
+    let works = works_with_answers(&cells).into_iter().filter(|same| same.phase == Phase::Run);
     let judged = |same: SameWork| {
         let compared = goal.compared(&same.of(&cells));
         compared.into_iter().map(move |compared| (same.clone(), compared))
@@ -62,19 +59,17 @@ pub fn ranks_so_far(results: &[TrialResult], question: Question, detect: f64) ->
 pub struct RunDecision {
     /// The decision.
     pub decision: Decision,
-    /// The steps of each of the rivals that its open pairs and rates name.
+    /// The steps of each of the rivals that its open figures name.
     pub steps: Vec<BTreeSet<WorkKey>>,
     /// The looks of its intervals.
     pub looks: Looks,
 }
 
 impl RunDecision {
-    /// The steps with open pairs or rates, each with half of its widest interval; that is absent if one has none.
+    /// The steps with open figures, each with half of its widest interval; that is absent if one has none.
     pub fn open_steps(&self) -> Vec<(WorkKey, Option<f64>)> {
         let mut steps: Vec<(WorkKey, Option<f64>)> = Vec::new();
-        let pairs = self.decision.open.iter().map(|pair| (pair.rivals, pair.half_width));
-        let rates = self.decision.open_rates.iter().map(|rate| (rate.rivals, rate.half_width));
-        for (rivals, half_width) in pairs.chain(rates) {
+        for UndecidedFigure { rivals, half_width, .. } in self.decision.open.iter().copied() {
             for step in self.steps.get(rivals).into_iter().flatten() {
                 match steps.iter_mut().find(|(other, _)| other == step) {
                     Some((_, widest)) => *widest = widest.zip(half_width).map(|(one, other)| one.max(other)),
@@ -85,18 +80,16 @@ impl RunDecision {
         steps
     }
 
-    /// Half of the widest interval of its open pairs and rates, now and after `growth` times as many repeats, if values
-    /// scatter as they did. Absent if none is open, or one has no interval.
-    pub fn widest_open(&self, growth: f64) -> Option<(f64, f64)> {
-        let pairs = self.decision.open.iter().map(|pair| (pair.half_width, pair.values));
-        let rates = self.decision.open_rates.iter().map(|rate| (rate.half_width, rate.values));
-        let widths = pairs.chain(rates).map(|(half_width, values)| {
-            let then = half_width_of_values((values as f64 * growth) as usize, self.looks)?;
-            let now = half_width?;
-            Some((now, now * then / half_width_of_values(values, self.looks)?))
+    /// The open figure that will have the widest interval after `growth` times as many repeats, if values scatter as
+    /// they did, with half of that interval now and then. Absent if none is open, or one has no interval.
+    pub fn widest_open(&self, growth: f64) -> Option<(FigureOf, f64, f64)> {
+        let widths = self.decision.open.iter().map(|open| {
+            let then = half_width_of_values((open.values as f64 * growth) as usize, self.looks)?;
+            let now = open.half_width?;
+            Some((open.of, now, now * then / half_width_of_values(open.values, self.looks)?))
         });
-        let widths: Vec<(f64, f64)> = widths.collect::<Option<_>>()?;
-        widths.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))
+        let widths: Vec<(FigureOf, f64, f64)> = widths.collect::<Option<_>>()?;
+        widths.into_iter().max_by(|(.., one), (.., other)| one.total_cmp(other))
     }
 }
 
@@ -153,8 +146,8 @@ mod tests {
         };
         let open = |repeats: u32, growth: f64| decide(&trials(repeats), &goal).widest_open(growth);
         assert_eq!(open(2, 10.0), None, "too few for an interval");
-        let (now, then) = open(3, 4.0).unwrap();
-        let (really, _) = open(12, 1.0).unwrap();
+        let (_, now, then) = open(3, 4.0).unwrap();
+        let (_, really, _) = open(12, 1.0).unwrap();
         assert!(now > 4.0 * then, "{now} {then}");
         assert!((0.7..1.4).contains(&(then / really)), "{then} {really}");
         assert_eq!(decide(&[], &goal).widest_open(2.0), None, "nothing is open");

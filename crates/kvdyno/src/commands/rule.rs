@@ -40,10 +40,10 @@ impl StoppingRule for ComparisonsDecide<'_> {
     }
 
     fn outlook(&self, results: &[&TrialResult], growth: f64) -> Option<String> {
-        let (now, then) = self.decide(results).widest_open(growth)?;
+        let (figure, now, then) = self.decide(results).widest_open(growth)?;
         let (now, then, budget) = (percent(now), percent(then), self.experiment.lab.budget?);
-        let what = if self.experiment.searches() { "figure" } else { "ratio" };
-        Some(format!("the least certain {what} is known to {now}; at the end of {budget} it will be to about {then}"))
+        let figure = figure.name();
+        Some(format!("the least certain {figure} is known to {now}; at the end of {budget} it will be to about {then}"))
     }
 }
 
@@ -93,7 +93,7 @@ fn enough(decision: &Decision) -> Option<String> {
         (0, _) if decision.known_rates > 0 => "each highest rate is known".to_owned(),
         (0, _) => "nothing is left to compare".to_owned(),
         (_, 0) => "every comparison that matters is decided".to_owned(),
-        (pairs, open) if decision.open.is_empty() => {
+        (pairs, open) if !decision.has_open_pairs() => {
             format!("more repeats cannot decide {open} of {pairs} comparisons")
         }
         _ => "each cell has the requested precision".to_owned(),

@@ -61,14 +61,15 @@ pub fn shorten_for_repeats(
     let first = plan.trials.iter().filter(|trial| trial.key.repeat == 1 && trial.key.phase == Phase::Run);
     let runs: u32 = first.map(|trial| times_measured(&variants[trial.variant].experiment)).sum();
     let are_duets = variants.iter().all(|variant| are_duets(&variant.experiment));
-    let (shortest, repeats) = match (are_duets, variants.iter().any(|variant| variant.experiment.searches())) {
-        (true, _) => (SHORTEST_DUET, DUETS_OF_A_VALUE * REPEATS_OF_AUTO),
-        (false, true) => (SHORTEST_SEARCHED, REPEATS_OF_AUTO),
-        (false, false) => (SHORTEST_COMPARED, REPEATS_OF_AUTO),
-    };
+    let repeats = if are_duets { DUETS_OF_A_VALUE * REPEATS_OF_AUTO } else { REPEATS_OF_AUTO };
     let each = budget.mul_f64(RUN_SHARE) / (runs.max(1) * repeats);
     let whole_ms = |time: Duration| Duration::from_millis(time.as_millis() as u64);
     for run in &mut experiment.run {
+        let shortest = match (are_duets, run.searches()) {
+            (true, _) => SHORTEST_DUET,
+            (false, true) => SHORTEST_SEARCHED,
+            (false, false) => SHORTEST_COMPARED,
+        };
         let Some(duration) = &mut run.duration else { continue };
         let most = match warmup_is_given {
             true => each.saturating_sub(run.warmup.0),

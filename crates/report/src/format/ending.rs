@@ -20,22 +20,9 @@ pub(crate) fn render(document: &Document<'_>, screen: Screen, results: &ResultsF
     let end: Vec<String> = answer.cannot_tell().into_iter().chain(counts(document)).collect();
     let end: Vec<String> = end.into_iter().map(|line| screen.broken(&line, "  ")).chain(commands(results)).collect();
     let space = MOST_LINES.saturating_sub(rows(std::slice::from_ref(&title), screen) + rows(&end, screen));
-    let rates = rates(answer, screen, space);
-    let space = space.saturating_sub(rows(&rates, screen));
     let verdicts = verdicts(answer, screen, space);
-    let lines = [painted(&title, BOLD, screen)].into_iter().chain(rates).chain(verdicts).chain(end);
+    let lines = [painted(&title, BOLD, screen)].into_iter().chain(verdicts).chain(end);
     lines.collect::<Vec<_>>().join("\n") + "\n"
-}
-
-/// The searched rates in at most `space` rows.
-fn rates(answer: &StudyAnswer, screen: Screen, space: usize) -> Vec<String> {
-    let all: Vec<String> = answer.rates.iter().map(|one| screen.broken(&format!("- {one}"), "  ")).collect();
-    if rows(&all, screen) <= space {
-        return all;
-    }
-    let fitting = (0..all.len()).take_while(|count| rows(&all[..*count], screen) < space).last().unwrap_or(0);
-    let more = format!("and {} more: the table of highest rates", all.len() - fitting);
-    all.into_iter().take(fitting).chain([more]).collect()
 }
 
 /// The verdicts in at most `space` rows: in sentences, or else the order of each group, or of as many as there is space
@@ -49,8 +36,8 @@ fn verdicts(answer: &StudyAnswer, screen: Screen, space: usize) -> Vec<String> {
         title.into_iter().chain(group.sentences.iter().map(|one| format!("- {one}"))).map(broken).collect()
     };
     let sentences: Vec<String> = answer.groups.iter().flat_map(sentences).collect();
-    let order = |group: &GroupAnswer| broken(format!("{}: {}", group.title, group.order));
-    let orders: Vec<String> = answer.groups.iter().map(order).collect();
+    let orders: Vec<String> =
+        answer.groups.iter().map(|group| broken(format!("{}: {}", group.title, group.line()))).collect();
     if !sentences.is_empty() && rows(&sentences, screen) <= space {
         return sentences;
     }

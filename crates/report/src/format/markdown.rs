@@ -45,14 +45,13 @@ pub(crate) fn shell(command: &str) -> String {
 /// More sentences than these are read in their own section alone.
 const MOST_SENTENCES: usize = 12;
 
-/// Searched rates, then the order of each group, with a sentence for each pair that is decided if these are few, and
-/// what cannot be told.
+/// The order of each group, with its sentences if all of them are few, and what cannot be told.
 fn answer(answer: &StudyAnswer) -> String {
     let sentences: usize = answer.groups.iter().map(|group| group.sentences.len()).sum();
-    let mut text: String = answer.rates.iter().map(|one| format!("- {}\n", markdown(one))).collect();
+    let mut text = String::new();
     for group in &answer.groups {
-        text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.order));
-        let told = group.sentences.iter().filter(|_| sentences <= MOST_SENTENCES);
+        text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.line()));
+        let told = group.sentences.iter().filter(|_| sentences <= MOST_SENTENCES && !group.order.is_empty());
         text.extend(told.map(|sentence| format!("  - {}\n", markdown(sentence))));
     }
     let end: Vec<String> = answer.cannot_tell().into_iter().chain([answer.legend.clone()]).collect();

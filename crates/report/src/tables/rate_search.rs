@@ -6,7 +6,6 @@ use super::run::{finished_by_engine, medians};
 use crate::figures::Unit;
 use crate::grid::{Grid, TableNote};
 use crate::study::Study;
-use crate::verdicts::kept_at_none;
 
 /// The middle of a figure of a cell's searches.
 type SearchFigure = fn(&RateSearch) -> Option<f64>;
@@ -30,6 +29,5 @@ pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
         "Operations a second of all clients, medians of the repeats: the highest rate that keeps {promise}, and as \
          many as the clients could do one after the other."
     )));
-    grid.notes.extend(cells.iter().filter_map(|cell| kept_at_none(cell)).map(TableNote::Words));
     Some(grid)
 }

@@ -10,8 +10,6 @@ use crate::order::distinct;
 /// The verdicts of a study in short.
 #[derive(Debug, Default)]
 pub(crate) struct StudyAnswer {
-    /// The highest rates that searches found, in sentences, where no group has them.
-    pub(crate) rates: Vec<String>,
     /// Each group, the one with the largest share of decided pairs first.
     pub(crate) groups: Vec<GroupAnswer>,
     /// Pairs of neighbours.
@@ -29,11 +27,22 @@ pub(crate) struct StudyAnswer {
 pub(crate) struct GroupAnswer {
     /// `readwhilewriting, 4 readers, 1 writer, reads`.
     pub(crate) title: String,
-    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`.
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`; empty for a setup alone.
     pub(crate) order: String,
-    /// A sentence for each decided pair of neighbours.
+    /// A sentence for each decided pair of neighbours, and for each rate that no pair tells.
     pub(crate) sentences: Vec<String>,
-    pairs: usize,
+    /// The pairs of neighbours that are not decided.
+    undecided: usize,
+}
+
+impl GroupAnswer {
+    /// All of it in a line: the order, or else its sentences.
+    pub(crate) fn line(&self) -> String {
+        match &*self.order {
+            "" => self.sentences.join("; "),
+            order => order.to_owned(),
+        }
+    }
 }
 
 impl StudyAnswer {
@@ -49,14 +58,9 @@ impl StudyAnswer {
     }
 }
 
-/// The answer of some groups, whose comparisons have these terms, and of searched `rates`. `longer`: see [`Longer`];
-/// absent if the run cannot be lengthened.
-pub(crate) fn answer(
-    groups: &[VerdictGroup<'_, '_>],
-    rates: Vec<String>,
-    terms: &Terms,
-    longer: Option<&Longer>,
-) -> StudyAnswer {
+/// The answer of some groups, whose comparisons have these terms. `longer`: see [`Longer`]; absent if the run cannot be
+/// lengthened.
+pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Option<&Longer>) -> StudyAnswer {
     let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));
     let reasons: Vec<Unsure> = neighbours().filter_map(|one| one.unsure).collect();
     let kinds = distinct(reasons.iter().map(std::mem::discriminant));
@@ -66,8 +70,8 @@ pub(crate) fn answer(
     };
     let mut untold: Vec<(Unsure, usize)> = kinds.into_iter().filter_map(of_kind).collect();
     untold.sort_by_key(|(_, count)| usize::MAX - count);
-    let mut answers: Vec<GroupAnswer> = groups.iter().filter(|group| group.has_order()).map(of_group).collect();
-    answers.sort_by_key(|one| one.pairs - one.sentences.len());
+    let mut answers: Vec<GroupAnswer> = groups.iter().filter(|group| group.has_answer()).map(of_group).collect();
+    answers.sort_by_key(|one| one.undecided);
     let is_reserved = answers.iter().any(|one| one.order.contains(RESERVATION));
     let is_untold = answers.iter().any(|one| one.order.contains('?'));
     let is_same = answers.iter().any(|one| one.order.contains('≈'));
@@ -77,7 +81,6 @@ pub(crate) fn answer(
         is_reserved.then(|| format!("{RESERVATION} with reservations, which stand with the verdicts")),
     ];
     StudyAnswer {
-        rates,
         help: help(neighbours(), terms, longer),
         pairs: neighbours().count(),
         untold,
@@ -87,13 +90,15 @@ pub(crate) fn answer(
 }
 
 impl VerdictGroup<'_, '_> {
-    fn has_order(&self) -> bool {
-        self.verdicts.order.len() > 1
+    fn has_answer(&self) -> bool {
+        self.verdicts.order.len() > 1 || !self.rates().is_empty()
     }
 }
 
 fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
-    let decided = || group.verdicts.neighbours().filter(|pair| pair.comparison.verdict.is_decided());
+    let (decided, undecided): (Vec<_>, Vec<_>) =
+        group.verdicts.neighbours().partition(|pair| pair.comparison.verdict.is_decided());
+    let sentences = decided.into_iter().map(|pair| group.marked_sentence(pair));
     let by = match (group.figure(), group.side().filter(|_| group.has_sides())) {
         (VerdictFigure::CpuTime, _) => format!(", {}", VerdictFigure::CpuTime.name()),
         (_, Some(Side::Reads)) => ", reads".to_owned(),
@@ -103,8 +108,8 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     GroupAnswer {
         title: group.title() + &by,
         order: group.order_line(),
-        sentences: decided().map(|pair| group.marked_sentence(pair)).collect(),
-        pairs: group.verdicts.neighbours().count(),
+        sentences: sentences.chain(group.rates()).collect(),
+        undecided: undecided.len(),
     }
 }
 

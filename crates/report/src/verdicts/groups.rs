@@ -5,7 +5,7 @@ use std::ops::Deref;
 use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
-use kvdyno_analysis::{Cell, SameWork, Weakness, same_work};
+use kvdyno_analysis::{Cell, SameWork, Weakness, works_with_answers};
 use kvdyno_results::{Phase, Side};
 
 use super::predicate::Predicate;
@@ -30,10 +30,10 @@ pub(crate) struct VerdictGroup<'c, 'r> {
 }
 
 /// The groups of cells that compete, loads first: for each work one by the throughput of each of its sides, and one by
-/// CPU time where that is known of all.
+/// CPU time where that is known of all. A searched rate is an answer by itself: its cell needs no other.
 pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> {
     let all: Vec<&Cell<'r>> = study.all_cells().iter().map(Deref::deref).collect();
-    let mut works = same_work(&all);
+    let mut works = works_with_answers(&all);
     works.sort_by_key(|same| same.phase == Phase::Run);
     let question = study.experiment.lab.question;
     let of_work = |same: &SameWork| {
@@ -51,7 +51,8 @@ pub(crate) fn groups<'c, 'r>(study: &'c Study<'r>) -> Vec<VerdictGroup<'c, 'r>> 
         aspects.iter().map(group).collect::<Vec<_>>()
     };
     let is_of_several = |group: &VerdictGroup<'c, 'r>| group.verdicts.order.len() + group.verdicts.left_out.len() > 1;
-    works.iter().flat_map(of_work).filter(|group| is_of_several(group) && !group.loaded_in_turns()).collect()
+    let answers = |group: &VerdictGroup<'c, 'r>| is_of_several(group) || group.is_searched();
+    works.iter().flat_map(of_work).filter(|group| answers(group) && !group.loaded_in_turns()).collect()
 }
 
 /// The terms of a study's comparisons of runs: its own `detect`, and whether its repeats may have ended for what they
@@ -161,15 +162,16 @@ impl<'r> VerdictGroup<'_, 'r> {
         self.cells[index].weaknesses.iter().filter(|weakness| is_of(weakness, self.compared))
     }
 
-    fn marked_name(&self, index: usize) -> String {
+    pub(super) fn marked_name(&self, index: usize) -> String {
         let mark = if self.weaknesses(index).next().is_some() { RESERVATION } else { "" };
         format!("{}{mark}", self.name(index))
     }
 
     /// Its setups from the highest on, with the distance of each from the next where that is decided:
-    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`. Empty if there is none.
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`. Empty if there are not two; see [`VerdictGroup::rates`].
     pub(crate) fn order_line(&self) -> String {
-        let mut line = self.verdicts.order.first().map_or(String::new(), |first| self.marked_name(*first));
+        let first = self.verdicts.order.first().filter(|_| self.verdicts.order.len() > 1);
+        let mut line = first.map_or(String::new(), |first| self.marked_name(*first));
         for Pairing { other, comparison, .. } in self.verdicts.neighbours() {
             let sign = match comparison.verdict {
                 Verdict::Faster => &format!("{} >", far(comparison)),
@@ -225,7 +227,7 @@ impl<'r> VerdictGroup<'_, 'r> {
     }
 
     /// Their predicate, the same for all of them.
-    fn predicate(&self, compared: Aspect) -> Predicate {
+    pub(super) fn predicate(&self, compared: Aspect) -> Predicate {
         Predicate::of(self.cells.first().and_then(|cell| cell.first()), compared)
     }
 }

@@ -16,6 +16,5 @@ pub(crate) use answer::{GroupAnswer, Longer, StudyAnswer, answer, longer_budget}
 pub(crate) use groups::{VerdictGroup, groups, terms};
 pub(crate) use paragraphs::verdicts;
 pub(crate) use predicate::Predicate;
-pub(crate) use searched::{kept_at_none, searched};
 pub(crate) use sentences::{but, closing, per_cent, procedure, reservations, sentence_of_change};
 pub(crate) use summary::{PairSummary, RankingSummary, pairs, rankings};

@@ -45,7 +45,8 @@ const ONE_REPEAT: &str = "Cannot tell: one repeat says nothing of how far anothe
 
 fn is_of_one_repeat(group: &VerdictGroup<'_, '_>) -> bool {
     let mut neighbours = group.verdicts.neighbours();
-    neighbours.all(|pairing| pairing.comparison.repeats <= 1) && group.verdicts.left_out.is_empty()
+    let are_of_one = neighbours.all(|pairing| pairing.comparison.repeats <= 1);
+    are_of_one && group.verdicts.left_out.is_empty() && group.rates().is_empty()
 }
 
 /// One sentence for two setups; for more, their order and a sentence for each pair of neighbours.
@@ -68,24 +69,27 @@ fn ends(group: &VerdictGroup<'_, '_>) -> Paragraph {
 /// A sentence for each pair, and what is left out. What speaks against a setup's figures is in the sentence of a single
 /// pair; of several pairs it stands once, below them.
 fn sentences(group: &VerdictGroup<'_, '_>, pairs: &[&Pairing]) -> Paragraph {
-    let setups = distinct(pairs.iter().flat_map(|pair| [pair.one, pair.other]));
+    let setups = match pairs {
+        [] => group.verdicts.order.clone(),
+        pairs => distinct(pairs.iter().flat_map(|pair| [pair.one, pair.other])),
+    };
     let (said, reservations): (Vec<String>, Vec<String>) = match pairs {
         [pair] => (vec![group.sentence(pair)], Vec::new()),
         pairs => (pairs.iter().map(|pair| group.marked_sentence(pair)).collect(), group.reservations(&setups)),
     };
     let (decided, untold): (Vec<_>, Vec<_>) =
         said.into_iter().zip(pairs).partition(|(_, pair)| pair.comparison.verdict.is_decided());
-    let words = |all: Vec<(String, &&Pairing)>| all.into_iter().map(|(sentence, _)| sentence).collect();
+    let words = |all: Vec<(String, &&Pairing)>| all.into_iter().map(|(sentence, _)| sentence).collect::<Vec<_>>();
     Paragraph {
         untold: words(untold),
         remarks: reservations.into_iter().chain(left_out(group)).collect(),
-        ..Paragraph::of_lines(group.heading(), words(decided))
+        ..Paragraph::of_lines(group.heading(), words(decided).into_iter().chain(group.rates()).collect())
     }
 }
 
 /// The setups of which nothing is said, a line for each reason.
 fn left_out(group: &VerdictGroup<'_, '_>) -> Vec<String> {
-    let all = &group.verdicts.left_out;
+    let all: Vec<_> = group.verdicts.left_out.iter().filter(|(index, _)| !group.is_kept_at_none(*index)).collect();
     let line = |why: Unsure| {
         let names = all.iter().filter(|(_, other)| *other == why).map(|(index, _)| group.name(*index));
         format!("nothing is said of {}: {why}", names.collect::<Vec<_>>().join(", "))
@@ -95,7 +99,10 @@ fn left_out(group: &VerdictGroup<'_, '_>) -> Vec<String> {
 
 /// The order of each group, a line each.
 fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
-    let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.heading(), group.order_line());
+    let line = |group: &VerdictGroup<'_, '_>| match group.order_line() {
+        order if order.is_empty() => format!("{}: {}", group.heading(), group.rates().join("; ")),
+        order => format!("{}: {order}", group.heading()),
+    };
     let groups = groups.iter().filter(|group| !group.verdicts.order.is_empty());
     Paragraph::of_lines(String::new(), groups.map(line).collect())
 }
@@ -103,6 +110,7 @@ fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
 fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms), has_ends: bool) -> String {
     let many_of = |group: &VerdictGroup<'_, '_>| group.verdicts.order.len() > 2;
     let many = groups.iter().any(many_of);
+    let has_pairs = groups.iter().any(|group| !group.verdicts.pairs.is_empty());
     let detect = per_cent(terms.detect);
     let family = match question {
         Question::Ranking => "neighbouring pairs",
@@ -115,9 +123,10 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
         many.then(|| {
             format!("> faster than the next, by the factor before it; ≈ the same within {detect} %; ? cannot tell.")
         }),
-        Some(
-            "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned(),
-        ),
+        has_pairs.then(|| {
+            "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned()
+        }),
+        (!has_pairs).then(|| "± the upper half of the 95 % interval.".to_owned()),
         many.then(|| format!("It is adjusted for all {family} under one heading (Holm).")),
         (has_ends && question == Question::Ranking)
             .then(|| "The interval of the first and the last setup is adjusted for all pairs.".to_owned()),

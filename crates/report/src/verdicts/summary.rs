@@ -21,6 +21,8 @@ pub(crate) struct RankingSummary {
     side: Option<String>,
     /// The verdict of each on the next.
     verdicts: Vec<Verdict>,
+    /// Sentences for searched rates that no verdict tells.
+    rates: Vec<String>,
     /// Labels of those of which nothing is said, with the reason.
     #[schemars(with = "Vec<(String, String)>")]
     left_out: Vec<(String, Unsure)>,
@@ -65,6 +67,7 @@ pub(crate) fn rankings(groups: &[VerdictGroup<'_, '_>]) -> Vec<RankingSummary> {
         side: group.side().map(|side| side.to_string()),
         order: group.verdicts.order.iter().map(|index| group.name(*index).to_owned()).collect(),
         verdicts: group.verdicts.neighbours().map(|pairing| pairing.comparison.verdict).collect(),
+        rates: group.rates(),
         left_out: group.verdicts.left_out.iter().map(|(index, why)| (group.name(*index).to_owned(), *why)).collect(),
         highest: group.verdicts.winner().map(|index| group.name(index).to_owned()),
         adjustment: HOLM,

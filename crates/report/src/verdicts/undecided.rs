@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kvdyno_analysis::verdicts::{Goal, Question, Verdict, decide};
+use kvdyno_analysis::verdicts::{FigureOf, Goal, Question, UndecidedFigure, Verdict, decide};
 use kvdyno_analysis::{Cell, cells_of_results, same_work};
 use kvdyno_experiment::Experiment;
 use kvdyno_results::{
@@ -230,7 +230,11 @@ fn open(results: &[TrialResult], goal: &Goal) -> BTreeSet<NamedPair> {
     let runs: Vec<_> = same_work(&cells).into_iter().filter(|same| same.phase == Phase::Run).collect();
     let name = |rivals: usize, index: usize| named(cells[runs[rivals].cells[index]]);
     let open = decide(results, goal).decision.open;
-    open.iter().map(|pair| [pair.one, pair.other].map(|index| name(pair.rivals, index)).into()).collect()
+    let pair = |open: &UndecidedFigure| match open.of {
+        FigureOf::Pair(one, other) => Some([one, other].map(|index| name(open.rivals, index)).into()),
+        FigureOf::Cell(_) => None,
+    };
+    open.iter().filter_map(pair).collect()
 }
 
 /// The pairs of the question of which the report cannot tell, and more repeats might.
