@@ -207,8 +207,8 @@ fn frozen_within(events: &File, patience: Duration) -> io::Result<()> {
             let seconds = patience.as_secs();
             return Err(io::Error::other(format!("after {seconds} s its cgroup.events does not say `frozen 1`")));
         }
-        // The kernel tells of a change by POLLPRI. Should it not, the next look comes all the same.
-        let look = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        // The kernel tells of a change by POLLPRI, but may take a hundredth of a second for it, as long as a slice.
+        let look = Timespec { tv_sec: 0, tv_nsec: 500_000 };
         match poll(&mut [PollFd::new(events, PollFlags::PRI)], Some(&look)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),

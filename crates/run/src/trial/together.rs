@@ -1,9 +1,11 @@
 //! Trials that run together: all open at once, each in slices, which this orders.
 
+use std::iter;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use kvdyno_model::Design;
-use kvdyno_plan::design::{Slicing, StepDesign, slice_order};
+use kvdyno_plan::design::{ALONE_OF_A_DUET, Slicing, StepDesign, slice_order};
 use kvdyno_results::{AgainstCpuTime, CpuAccount};
 use kvdyno_worker::ClientTimes;
 use kvdyno_worker::slices::{Slice, SliceMoment};
@@ -65,15 +67,32 @@ impl<'a> WarmUp<'a> {
     }
 }
 
-/// The rounds of a design, by number, each in a duet or in slices. A duet comes before the slices of its round. Where
-/// clients write, duets come after all slices: they change the database, and by how much depends on the CPU time of an
-/// operation, so that the throughput of slices after them would be that of other work.
-fn rounds(count: u32, design: Design, write: bool) -> Vec<(u32, bool)> {
-    let all = |is_duet: bool| (0..count).map(move |round| (round, is_duet));
+/// A round, which each trial has a slice in: all at once in a duet, else one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SliceRound {
+    /// Its number among those of its kind.
+    number: u32,
+    slice: Slice,
+}
+
+/// The rounds of a design. A duet comes before its slices. Where clients write, duets come after all slices: they
+/// change the database, and by how much depends on the CPU time of an operation, so that the throughput of slices
+/// after them would be that of other work.
+fn rounds(slicing: Slicing, design: Design, write: bool) -> Vec<SliceRound> {
+    let Slicing { lead, length, count } = slicing;
+    let alone = |of: Slicing, numbers: Range<u32>| {
+        let slice = Slice { lead: of.lead, length: of.length, is_duet: false, per_s: None };
+        numbers.map(move |number| SliceRound { number, slice })
+    };
+    // Each has half of the processors' time, so that it works as long as it does alone.
+    let slice = Slice { lead, length: length * 2, is_duet: true, per_s: None };
+    let duets = (0..count).map(|number| SliceRound { number, slice });
+    let beside = slicing.beside_duets();
+    let of_duet = |number: u32| alone(beside, number * ALONE_OF_A_DUET..(number + 1) * ALONE_OF_A_DUET);
     match (design, write) {
-        (Design::Duet, true) => all(false).chain(all(true)).collect(),
-        (Design::Duet, false) => (0..count).flat_map(|round| [(round, true), (round, false)]).collect(),
-        _ => all(false).collect(),
+        (Design::Duet, true) => alone(beside, 0..beside.count).chain(duets).collect(),
+        (Design::Duet, false) => duets.flat_map(|duet| iter::once(duet).chain(of_duet(duet.number))).collect(),
+        _ => alone(slicing, 0..count).collect(),
     }
 }
 
@@ -114,19 +133,14 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
         // the CPU time of everything is that of slices.
         self.warm_up(Duration::ZERO);
         let (design, why) = self.warmed_up(step, lead);
-        let Slicing { lead, length, count } = order.slicing;
-        let rounds = rounds(count, design, self.watchings.iter().any(Watching::writes));
-        for (number, (round, is_duet)) in rounds.iter().enumerate() {
-            let done = number as f64 / rounds.len() as f64;
+        let rounds = rounds(order.slicing, design, self.watchings.iter().any(Watching::writes));
+        for (nth, SliceRound { number, slice }) in rounds.iter().copied().enumerate() {
+            let done = nth as f64 / rounds.len() as f64;
             self.watchings.iter_mut().for_each(|one| one.set_slices_done(done));
-            let trials = slice_order(order.seed, *round, self.watchings.len());
-            match is_duet {
-                // Each has half of the processors' time, so that it works as long as it does alone.
-                true => self.slice(&trials, Slice { lead, length: length * 2, is_duet: true, per_s: None }),
-                false => {
-                    let slice = Slice { lead, length, is_duet: false, per_s: None };
-                    trials.iter().for_each(|one| self.slice(&[*one], slice));
-                }
+            let trials = slice_order(order.seed, number, self.watchings.len());
+            match slice.is_duet {
+                true => self.slice(&trials, slice),
+                false => trials.iter().for_each(|one| self.slice(&[*one], slice)),
             }
         }
         self.watchings.iter_mut().for_each(Watching::end_slices);
@@ -240,10 +254,26 @@ impl<'b, 'a, 'l> Conductor<'b, 'a, 'l> {
 mod tests {
     use super::*;
 
+    /// The rounds of two slices of 50 ms each: their number, counted milliseconds, and whether they are duets.
+    fn rounds_of_two(design: Design, write: bool) -> Vec<(u32, u128, bool)> {
+        let slicing = Slicing::of(Duration::from_millis(100));
+        let told = |round: SliceRound| (round.number, round.slice.length.as_millis(), round.slice.is_duet);
+        rounds(slicing, design, write).into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn each_duet_is_followed_by_short_slices_of_as_much_time_for_each() {
+        assert_eq!(rounds_of_two(Design::Slices, true), [(0, 50, false), (1, 50, false)]);
+        let of_duet =
+            |number: u32| [(number, 100, true)].into_iter().chain((0..5).map(move |nth| (5 * number + nth, 10, false)));
+        assert_eq!(rounds_of_two(Design::Duet, false), of_duet(0).chain(of_duet(1)).collect::<Vec<_>>());
+    }
+
     #[test]
     fn duets_that_write_come_after_all_slices() {
-        assert_eq!(rounds(2, Design::Slices, true), [(0, false), (1, false)]);
-        assert_eq!(rounds(2, Design::Duet, false), [(0, true), (0, false), (1, true), (1, false)]);
-        assert_eq!(rounds(2, Design::Duet, true), [(0, false), (1, false), (0, true), (1, true)]);
+        let all = rounds_of_two(Design::Duet, true);
+        assert_eq!(all.len(), 12);
+        assert!(all[..10].iter().all(|(_, ms, is_duet)| (*ms, *is_duet) == (10, false)), "{all:?}");
+        assert_eq!(all[10..], [(0, 100, true), (1, 100, true)]);
     }
 }
