@@ -66,6 +66,13 @@ impl<'a> Cell<'a> {
         Estimate::of_repeats(&figures, &self.machines)
     }
 
+    /// Another rate of its finished trials, in the middle, made as those of its sides are; absent where none has it.
+    pub fn rate_by(&self, rate: impl Fn(&TrialResult) -> Option<f64>) -> Option<f64> {
+        let calm = self.calm(&self.interfered).into_iter();
+        let rates: Vec<(u32, f64)> = calm.filter_map(|result| Some((result.trial.repeat, rate(result)?))).collect();
+        Some(rate_of_repeats(&rates, &self.machines, Looks::Once)?.value)
+    }
+
     /// The rate of a side's records; absent if no trial finished, or none does such work.
     pub fn rate(&self, side: Side) -> Option<&Estimate> {
         match side {
@@ -94,14 +101,18 @@ impl<'a> Cell<'a> {
         series: &Series,
         looks: impl Fn(&TrialResult, Side) -> Looks,
     ) {
-        let repeats = self.finished.iter().map(|result| result.trial.repeat).collect();
-        let calm_repeats = CalmRepeats::of_cell(&repeats, &interfered, &self.interfered_by_itself());
-        let is_calm = |result: &&TrialResult| calm_repeats.keep(result.trial.repeat);
-        let calm: Vec<&TrialResult> = self.finished.iter().copied().filter(is_calm).collect();
+        let calm = self.calm(&interfered);
         let looks = |side| self.finished.first().map_or(Looks::Once, |first| looks(first, side));
         self.reads_per_s = rate(&calm, (series, &self.machines), (Side::Reads, looks(Side::Reads)));
         self.writes_per_s = rate(&calm, (series, &self.machines), (Side::Writes, looks(Side::Writes)));
         self.interfered = interfered;
+    }
+
+    /// The finished trials that rates are made of, if these repeats were interfered with.
+    fn calm(&self, interfered: &BTreeSet<u32>) -> Vec<&'a TrialResult> {
+        let repeats = self.finished.iter().map(|result| result.trial.repeat).collect();
+        let calm_repeats = CalmRepeats::of_cell(&repeats, interfered, &self.interfered_by_itself());
+        self.finished.iter().copied().filter(|result| calm_repeats.keep(result.trial.repeat)).collect()
     }
 
     /// The latency of the kind of read or of write that it made most of.
@@ -194,21 +205,26 @@ fn rate(
 ) -> Option<Estimate> {
     let has_rate = |result: &TrialResult| !result.has_no_rate() || !result.workload.is_searched(side);
     let does = |result: &&TrialResult| has_rate(result) && result.operations.iter().any(|o| o.side() == side);
-    let rates: Vec<f64> = finished.iter().copied().filter(does).map(|result| result.rate(side)).collect();
+    let with_repeat = |result: &TrialResult| (result.trial.repeat, result.rate(side));
+    let rates: Vec<(u32, f64)> = finished.iter().copied().filter(does).map(with_repeat).collect();
     match (rates.as_slice(), finished) {
-        ([value], [result]) => {
+        ([(_, value)], [result]) => {
             // Parts of a window in which other roles work are no repeats of each other.
             let points = series.get(&result.trial).filter(|_| !result.workload.has_partial_roles());
             let points = points.map(|points| point_rates(result, points, side));
             Some(Estimate::from_series(*value, &points.unwrap_or_default()))
         }
-        _ if machines.is_empty() => Estimate::of_rates(&rates, looks),
-        _ => {
-            let logs =
-                finished.iter().copied().filter(does).map(|result| (result.trial.repeat, result.rate(side).ln()));
-            Estimate::of_machines(&values_of(logs, machines), rates.len())
-        }
+        _ => rate_of_repeats(&rates, machines, looks),
     }
+}
+
+/// The rate that each repeat has; where they are of several machines, of the means of each.
+fn rate_of_repeats(rates: &[(u32, f64)], machines: &RepeatMachines, looks: Looks) -> Option<Estimate> {
+    if machines.is_empty() {
+        return Estimate::of_rates(&rates.iter().map(|(_, rate)| *rate).collect::<Vec<_>>(), looks);
+    }
+    let logs = rates.iter().map(|(repeat, rate)| (*repeat, rate.ln()));
+    Estimate::of_machines(&values_of(logs, machines), rates.len())
 }
 
 /// The work of one side at one point of a series.

@@ -21,7 +21,7 @@ const FEWEST_POINTS: usize = 5;
 const BATCHES: usize = 30;
 
 /// Fewer repeats than this do not tell how much successive ones resemble each other.
-const FEWEST_CORRELATED: usize = 10;
+pub(crate) const FEWEST_CORRELATED: usize = 10;
 
 /// The middle of a figure and how sure it is.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -249,7 +249,8 @@ fn correlated_variance_of_mean(values: &[f64], effective: f64) -> f64 {
 }
 
 /// By how much the interval of these successive values is wider than that of independent ones. Values that all move
-/// together count as three: with two, Student's t of one degree would make ±50 % of ten that are 7 % apart at most.
+/// together count as three, which makes the interval of ten 4 times as wide. As two, Student's t of one degree would
+/// make it 17 times as wide.
 fn widening(values: &[f64]) -> f64 {
     if values.len() < FEWEST_CORRELATED {
         return 1.0;
@@ -366,6 +367,12 @@ mod tests {
         let mut shuffled = up[..FEWEST_CORRELATED - 1].to_vec();
         shuffled.rotate_left(4);
         assert!((few(&up) - relative(&shuffled)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn values_that_all_move_together_count_as_three() {
+        let up: Vec<f64> = (0..10).map(f64::from).collect();
+        assert!((widening(&up) - 4.04).abs() < 0.01, "{}", widening(&up));
     }
 
     #[test]

@@ -256,8 +256,8 @@ pub struct EraseArguments {
     /// Block device for the databases, with a storage other than a folder; it is erased
     #[arg(long, value_name = "PATH", requires = "yes_erase", help_heading = "[environment]")]
     pub device: Option<PathBuf>,
-    /// The same device again, to confirm that everything on it may be erased
-    #[arg(long, value_name = "PATH", requires = "device", help_heading = "[environment]")]
+    /// The device of --device or of the file again, to confirm that everything on it may be erased
+    #[arg(long, value_name = "PATH", help_heading = "[environment]")]
     pub yes_erase: Option<PathBuf>,
 }
 

@@ -180,15 +180,18 @@ fn a_device_is_erased_only_if_it_is_named_twice() {
     let device = LoopDevice::new(&lab, "disk", 400).formatted();
     let before = device.head();
     let shown = device.path().display().to_string();
-    with_device(&lab, &device, &[]).exits(2).says(&format!(
-        "{shown} would be erased, and holds ext4; if that is right, say so: --device {shown} --yes-erase {shown}"
-    ));
+    with_device(&lab, &device, &[])
+        .exits(2)
+        .says(&format!("{shown} would be erased, and holds ext4; if that is right, say so: --yes-erase {shown}"));
     with_device(&lab, &device, &["--device", &shown]).exits(2).says("--yes-erase");
     with_device(&lab, &device, &["--device", &shown, "--yes-erase", "/dev/null"])
         .exits(2)
         .says("is not the device that would be erased");
+    with_device(&lab, &device, &["--yes-erase", "/dev/null"]).exits(2).says("is not the device that would be erased");
+    let of_none = ["compare", "lmdb", "--yes-erase", "/dev/null", "--out", "results"];
+    lab.run_with(&of_none).exits(2).says("confirms no device of the experiment");
     assert!(before == device.head() && !lab.path("results").exists());
-    let ran = with_device(&lab, &device, &["--device", &shown, "--yes-erase", &shown]);
+    let ran = with_device(&lab, &device, &["--yes-erase", &shown]);
     ran.exits(0).is_clean().is_whole();
     let result = ran.trial("lmdb", "readrandom").result;
     assert_eq!(format!("/dev/{}", result.os.device.unwrap().name), shown);

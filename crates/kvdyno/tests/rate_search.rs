@@ -104,7 +104,7 @@ fn a_search_lasts_until_its_rate_is_known() {
     let ranking = &serde_json::from_str::<serde_json::Value>(&ran.lab.report("json")).unwrap()["rankings"][0];
     assert!(ranking["rates"][0].as_str().unwrap().contains(" keeps mean=10s up to "), "{ranking}");
     // On a busy machine it may differ too much in each of the most repeats.
-    assert!(enough.repeat >= 3 && (enough.repeat >= 30 || enough.why == "each highest rate is known"), "{enough:?}");
+    assert!(enough.repeat >= 10 && (enough.repeat >= 30 || enough.why == "each highest rate is known"), "{enough:?}");
 }
 
 #[test]

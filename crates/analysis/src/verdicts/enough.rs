@@ -120,12 +120,18 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
                 decision.open.push(UndecidedFigure { rivals: index, of, half_width, values: comparison.values });
             }
         }
-        let searched = |(_, cell): &(usize, &MeasuredCell)| cell.is_searched && !cell.figures.is_empty();
-        for (nth, cell) in rivals.cells.iter().enumerate().filter(searched) {
+        for (nth, cell) in rivals.cells.iter().enumerate().filter(|(_, cell)| cell.is_searched) {
             let (half_width, values) = (cell.half_width(goal.looks), cell.figures.len());
-            match half_width.is_some_and(|half| half <= goal.precision.unwrap_or(SEARCHED_PRECISION)) {
+            let searches = values + cell.searched_in_vain;
+            let may_be_known = searches > 0
+                && match cell.unsure {
+                    // One search may fail by chance.
+                    Some(Unsure::KeptAtNoRate) => searches < goal.looks.fewest(),
+                    unsure => unsure.is_none_or(Unsure::may_pass),
+                };
+            match cell.is_known(goal.precision.unwrap_or(SEARCHED_PRECISION), goal.looks) {
                 true => decision.known_rates += 1,
-                false if may_look_again(values) && cell.unsure.is_none_or(Unsure::may_pass) => {
+                false if may_look_again(searches) && may_be_known => {
                     let (of, half_width) = (FigureOf::Cell(nth), half_width.map(f64::ln_1p));
                     decision.open.push(UndecidedFigure { rivals: index, of, half_width, values });
                 }
@@ -137,11 +143,12 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     decision
 }
 
-/// Whether each cell that has figures has an interval that is narrow enough.
+/// Whether each cell that has figures, or searched for one, has an interval that is narrow enough.
 fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
     let Some(precision) = goal.precision else { return false };
-    let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(|cell| !cell.figures.is_empty());
-    cells.all(|cell| cell.half_width(goal.looks).is_some_and(|half| half <= precision))
+    let has_tries = |cell: &&MeasuredCell| !cell.figures.is_empty() || cell.searched_in_vain > 0;
+    let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(has_tries);
+    cells.all(|cell| cell.is_known(precision, goal.looks))
 }
 
 #[cfg(test)]
@@ -201,18 +208,32 @@ mod tests {
             rivals
         };
         // The second has no ups and downs.
-        let decision = enough(&[searched(&[100.0, 1000.0], 4, 0.1)], &GOAL);
+        let decision = enough(&[searched(&[100.0, 1000.0], 10, 0.2)], &GOAL);
         let rates = |decision: &Decision| (decision.known_rates, decision.open.len());
         assert_eq!((decision.stop, decision.decided, rates(&decision)), (false, 1, (1, 1)), "{decision:?}");
-        let decision = enough(&[searched(&[100.0, 1000.0], 4, 0.004)], &GOAL);
-        assert_eq!((decision.stop, rates(&decision)), (true, (2, 0)), "{decision:?}");
-        let alone = |repeats| enough(&[searched(&[100.0], repeats, 0.1)], &GOAL);
-        assert!(!alone(1).stop && !alone(4).stop && alone(MOST_LOOKS as u32).stop);
-        let wide = Goal { precision: Some(0.5), ..GOAL };
-        assert!(enough(&[searched(&[100.0], 4, 0.1)], &wide).stop);
+        let near = |repeats| enough(&[searched(&[100.0, 1000.0], repeats, 0.004)], &GOAL);
+        assert_eq!((near(9).stop, rates(&near(9))), (false, (0, 2)));
+        assert_eq!((near(10).stop, rates(&near(10))), (true, (2, 0)));
+        let alone = |repeats| enough(&[searched(&[100.0], repeats, 0.2)], &GOAL);
+        assert!(!alone(1).stop && !alone(10).stop && alone(MOST_LOOKS as u32).stop);
+        let wide = |repeats| enough(&[searched(&[100.0], repeats, 0.2)], &Goal { precision: Some(0.5), ..GOAL });
+        assert!(!wide(9).stop && wide(10).stop);
         let mut failed = searched(&[100.0], 3, 0.1);
         failed.cells[0].unsure = Some(Unsure::Failed);
         assert!(enough(&[failed], &GOAL).stop);
+    }
+
+    #[test]
+    fn a_promise_is_kept_at_no_rate_by_more_than_one_search() {
+        let in_vain = |searched_in_vain| {
+            let unsure = Some(Unsure::KeptAtNoRate);
+            MeasuredCell { is_searched: true, searched_in_vain, unsure, ..MeasuredCell::default() }
+        };
+        let stops = |cells: Vec<MeasuredCell>| enough(&[Rivals { cells }], &GOAL).stop;
+        assert_eq!([1, 2, 3].map(|searches| stops(vec![in_vain(searches)])), [false, false, true]);
+        assert!(!enough(&[Rivals { cells: vec![in_vain(1)] }], &Goal { precision: Some(0.5), ..GOAL }).stop);
+        assert!(!stops(vec![in_vain(1), rivals(&[100.0], 1, 0.0).cells.remove(0)]));
+        assert!(stops(vec![MeasuredCell { unsure: Some(Unsure::Failed), ..in_vain(1) }]));
     }
 
     #[test]

@@ -60,7 +60,13 @@ pub fn measured(cell: &Cell<'_>, compared: Aspect) -> MeasuredCell {
         Aspect::Throughput(side) => {
             let rate = cell.rate(side).map(|rate| rate.value).filter(|rate| *rate > 0.0);
             let is_searched = cell.first().is_some_and(|first| first.workload.is_searched(side));
-            MeasuredCell { rate, is_searched, ..measured_by(cell, &|result| throughput(result, side)) }
+            let searched_in_vain = if is_searched { without_rate(cell) } else { 0 };
+            MeasuredCell {
+                rate,
+                is_searched,
+                searched_in_vain,
+                ..measured_by(cell, &|result| throughput(result, side))
+            }
         }
         Aspect::CpuTime => {
             let [duets, alone] = [measured_by(cell, &by_cpu_time), measured_by(cell, &by_cpu_time_alone)];
@@ -106,7 +112,7 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     if cell.finished.iter().any(|result| was_not_read_back(result)) {
         return Some(Unsure::NotAudited);
     }
-    let without_rate = cell.finished.iter().filter(|result| result.has_no_rate()).count();
+    let without_rate = without_rate(cell);
     if without_rate > 0 && 2 * without_rate >= cell.finished.len() {
         return Some(Unsure::KeptAtNoRate);
     }
@@ -118,6 +124,11 @@ fn hindrance(cell: &Cell<'_>) -> Option<Unsure> {
     let loaded = is_load && !cell.finished.is_empty();
     let seconds: f64 = cell.finished.iter().filter_map(|result| result.window.as_ref()).map(|one| one.seconds).sum();
     (loaded && seconds < SHORTEST_LOAD_S).then_some(Unsure::ShortLoad)
+}
+
+/// Its searches that found no rate.
+fn without_rate(cell: &Cell<'_>) -> usize {
+    cell.finished.iter().filter(|result| result.has_no_rate()).count()
 }
 
 /// Whether a trial wrote, and no fresh process read back what. One that read back something else than was acknowledged

@@ -16,15 +16,17 @@ use crate::commands::limits;
 use crate::error::Error;
 use crate::output::{print_columns, print_json};
 
-/// The time in which the driver's own cost is measured before an experiment.
+/// The time in which the driver's own cost is measured before an experiment, at the most.
 const DRIVER_TIME: Duration = Duration::from_millis(1000);
+/// The same at the least: ten measurements of as many gets as a median needs.
+const SHORTEST_DRIVER_TIME: Duration = Duration::from_millis(100);
 
 /// Runs the command.
 pub fn run(arguments: MachineArguments) -> Result<(), Error> {
     if !arguments.dir.is_dir() {
         return Err(Error::Input(format!("--dir {}: there is no such folder", arguments.dir.display())));
     }
-    let mut facts = describe(&arguments.dir);
+    let mut facts = describe(&arguments.dir, None);
     if arguments.limits {
         facts.limits = Some(limits::measure(&arguments.dir, &facts)?);
     }
@@ -34,8 +36,9 @@ pub fn run(arguments: MachineArguments) -> Result<(), Error> {
     }
 }
 
-/// This machine, with the filesystem of `folder` and the driver's own cost.
-pub fn describe(folder: &Path) -> Machine {
+/// This machine, with the filesystem of `folder` and the driver's own cost, which takes a hundredth of a `budget` at
+/// the most.
+pub fn describe(folder: &Path, budget: Option<Duration>) -> Machine {
     let mut facts = kvdyno_environment::machine::machine(folder);
     facts.clock = match clock::has_invariant_tsc() {
         true => clock::describe(Calibration::begin(Tsc).settle()),
@@ -43,7 +46,8 @@ pub fn describe(folder: &Path) -> Machine {
     };
     facts.kvdyno = env!("CARGO_PKG_VERSION").to_owned();
     facts.build = Some(build());
-    facts.driver = driver(facts.cpu.threads.max(1));
+    let driver_time = budget.map_or(DRIVER_TIME, |budget| budget / 100);
+    facts.driver = driver(facts.cpu.threads.max(1), driver_time.clamp(SHORTEST_DRIVER_TIME, DRIVER_TIME));
     facts.limits = limits::kept(&facts);
     facts
 }
@@ -79,10 +83,10 @@ pub fn begun_by_another(machine: &Machine) -> Option<String> {
 }
 
 /// `None` if the null engine's adapter is not installed: then there is no figure, and none is made up.
-fn driver(threads: u32) -> Option<DriverCost> {
+fn driver(threads: u32, time: Duration) -> Option<DriverCost> {
     let adapter = catalog::load(&EngineName::parse("null")).ok()?;
     let choice = Choice::new(adapter, None, &[], None).ok()?;
-    kvdyno_run::driver_cost(&choice, threads, DRIVER_TIME).ok()
+    kvdyno_run::driver_cost(&choice, threads, time).ok()
 }
 
 fn words(facts: &Machine) -> String {

@@ -70,19 +70,30 @@ pub fn enter_scope(experiment: &Experiment) {
     tell(format_args!("systemd-run could not be started: {}", scope::enter(command)));
 }
 
-/// Lets an experiment have the device that the command line gives up.
+/// Lets an experiment have the device that the command line gives up: that of `--device`, or one of its file.
 pub fn give_up(experiment: &mut Experiment, erase: &EraseArguments) -> Result<(), Error> {
-    let (Some(device), Some(confirmed)) = (&erase.device, &erase.yes_erase) else { return Ok(()) };
-    if device != confirmed {
-        return Err(Error::Input(format!(
-            "--yes-erase {} is not the device that would be erased, {}; to erase it, give both flags the same device",
-            confirmed.display(),
-            device.display()
-        )));
+    let Some(confirmed) = &erase.yes_erase else { return Ok(()) };
+    let absolute =
+        |path: &Path| std::path::absolute(path).map_err(Error::io(format!("cannot find {}", path.display())));
+    if let Some(device) = &erase.device {
+        experiment.environment.device = Some(FilePath(absolute(device)?));
     }
-    let device = std::path::absolute(device).map_err(Error::io(format!("cannot find {}", device.display())))?;
-    experiment.environment.device = Some(FilePath(device.clone()));
-    experiment.yes_erase = Some(device);
+    let confirmed = absolute(confirmed)?;
+    // A variant that cannot be is refused later, with its place.
+    let variants = experiment.variants().unwrap_or_default();
+    let named: Vec<&Path> = variants.iter().filter_map(|one| one.experiment.environment.device.as_deref()).collect();
+    let is_named = named.iter().any(|device| *device == confirmed || device.is_relative());
+    if !variants.is_empty() && !is_named {
+        let shown = confirmed.display();
+        return Err(Error::Input(match named.first() {
+            Some(device) => format!(
+                "--yes-erase {shown} is not the device that would be erased, {0}; to erase that: --yes-erase {0}",
+                device.display()
+            ),
+            None => format!("--yes-erase {shown} confirms no device of the experiment; to use it: --device {shown}"),
+        }));
+    }
+    experiment.yes_erase = Some(confirmed);
     Ok(())
 }
 
@@ -261,7 +272,8 @@ pub fn measure(
     files::write_json(&results.left_out_file(), &checked.left_out).map_err(Error::io("cannot save left-out.json"))?;
     let seed = random_bits().map_err(Error::io("cannot draw the seed of values"))?;
     results.save_value_seed(seed).map_err(Error::io("cannot save values.seed"))?;
-    let machine = machine::describe(&storage);
+    let budget = checked.experiment.lab.budget.map(|budget| budget.0);
+    let machine = machine::describe(&storage, budget);
     files::write_json(&results.machine_file(), &machine).map_err(Error::io("cannot save machine.json"))?;
     // Parsed again, as a resumed run reads it.
     let resolved = Experiment::parse(&text).map_err(|error| in_file(error, None))?.resolved();

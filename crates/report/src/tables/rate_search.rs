@@ -2,17 +2,18 @@
 
 use kvdyno_results::{RateSearch, TrialResult};
 
-use super::run::{finished_by_engine, medians};
+use super::run::{add_column, add_medians, finished_by_engine, of_finished};
 use crate::figures::Unit;
 use crate::grid::{Grid, TableNote};
-use crate::study::Study;
+use crate::study::{Study, StudyCell};
 
-/// The middle of a figure of a cell's searches.
+/// A figure of a search.
 type SearchFigure = fn(&RateSearch) -> Option<f64>;
 
-const COLUMNS: [(&str, SearchFigure, Unit); 4] = [
-    ("highest/s", |search| search.highest_per_s, Unit::PerSecond),
-    ("capacity/s", |search| Some(search.capacity_per_s), Unit::PerSecond),
+const RATES: [(&str, SearchFigure); 2] =
+    [("highest/s", |search| search.highest_per_s), ("capacity/s", |search| Some(search.capacity_per_s))];
+
+const OTHERS: [(&str, SearchFigure, Unit); 2] = [
     ("of capacity %", |search| Some(100.0 * search.highest_per_s? / search.capacity_per_s), Unit::Percent),
     ("rates tried", |search| Some(search.probes.len() as f64), Unit::Count),
 ];
@@ -24,10 +25,15 @@ pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let of_search = |(head, figure, unit): (_, SearchFigure, _)| {
         (head, move |result: &TrialResult| figure(result.search.as_ref()?), unit)
     };
-    let mut grid = medians("Highest rate", &cells, COLUMNS.map(of_search));
+    let mut grid = of_finished("Highest rate", &cells);
+    for (head, rate) in RATES {
+        let of_cell = |cell: &StudyCell<'_>| cell.rate_by(|result| rate(result.search.as_ref()?));
+        add_column(&mut grid, &cells, (head, of_cell, Unit::PerSecond));
+    }
+    add_medians(&mut grid, &cells, OTHERS.map(of_search));
     grid.notes.push(TableNote::Words(format!(
-        "Operations a second of all clients, medians of the repeats: the highest rate that keeps {promise}, and as \
-         many as the clients could do one after the other."
+        "Operations a second of all clients: the highest rate that keeps {promise}, and as many as the clients could \
+         do one after the other."
     )));
     Some(grid)
 }

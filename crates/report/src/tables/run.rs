@@ -53,17 +53,41 @@ pub(super) fn medians<F: Fn(&TrialResult) -> Option<f64>>(
     cells: &[&StudyCell<'_>],
     columns: impl IntoIterator<Item = (&'static str, F, Unit)>,
 ) -> Grid {
+    let mut grid = of_finished(title, cells);
+    add_medians(&mut grid, cells, columns);
+    grid
+}
+
+/// A table of cells that have finished trials, a row each, with nothing but their names.
+pub(super) fn of_finished(title: &str, cells: &[&StudyCell<'_>]) -> Grid {
     let mut grid = grouped(title, cells, []);
     // One row of each cell is left.
     grid.rows.retain(|row| row.failure.is_none());
-    for (head, figure, unit) in columns {
-        grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
-        for (row, cell) in grid.rows.iter_mut().zip(cells) {
-            let median = cell.median(&figure);
-            row.cells.push(GridCell::from(median.map_or(Content::Absent, |median| Content::Number(median, unit))));
-        }
-    }
     grid
+}
+
+/// Adds columns of medians to a table [`of_finished`] trials.
+pub(super) fn add_medians<F: Fn(&TrialResult) -> Option<f64>>(
+    grid: &mut Grid,
+    cells: &[&StudyCell<'_>],
+    columns: impl IntoIterator<Item = (&'static str, F, Unit)>,
+) {
+    for (head, figure, unit) in columns {
+        add_column(grid, cells, (head, |cell: &StudyCell<'_>| cell.median(&figure), unit));
+    }
+}
+
+/// Adds a column to a table [`of_finished`] trials: its head, the figure of a cell, and its unit.
+pub(super) fn add_column(
+    grid: &mut Grid,
+    cells: &[&StudyCell<'_>],
+    (head, figure, unit): (&'static str, impl Fn(&StudyCell<'_>) -> Option<f64>, Unit),
+) {
+    grid.columns.push(GridColumn { group: ColumnGroup::Rates, ..GridColumn::numbers(head) });
+    for (row, cell) in grid.rows.iter_mut().zip(cells) {
+        let content = figure(cell).map_or(Content::Absent, |figure| Content::Number(figure, unit));
+        row.cells.push(GridCell::from(content));
+    }
 }
 
 /// The engine; readers where there are any; else clients; in words where both vary.

@@ -27,22 +27,12 @@ pub(crate) struct StudyAnswer {
 pub(crate) struct GroupAnswer {
     /// `readwhilewriting, 4 readers, 1 writer, reads`.
     pub(crate) title: String,
-    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`; empty for a setup alone.
-    pub(crate) order: String,
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`; of rates that no pair tells, the sentences.
+    pub(crate) line: String,
     /// A sentence for each decided pair of neighbours, and for each rate that no pair tells.
     pub(crate) sentences: Vec<String>,
     /// The pairs of neighbours that are not decided.
     undecided: usize,
-}
-
-impl GroupAnswer {
-    /// All of it in a line: the order, or else its sentences.
-    pub(crate) fn line(&self) -> String {
-        match &*self.order {
-            "" => self.sentences.join("; "),
-            order => order.to_owned(),
-        }
-    }
 }
 
 impl StudyAnswer {
@@ -72,9 +62,9 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Opt
     untold.sort_by_key(|(_, count)| usize::MAX - count);
     let mut answers: Vec<GroupAnswer> = groups.iter().filter(|group| group.has_answer()).map(of_group).collect();
     answers.sort_by_key(|one| one.undecided);
-    let is_reserved = answers.iter().any(|one| one.order.contains(RESERVATION));
-    let is_untold = answers.iter().any(|one| one.order.contains('?'));
-    let is_same = answers.iter().any(|one| one.order.contains('≈'));
+    let is_reserved = answers.iter().any(|one| one.line.contains(RESERVATION));
+    let is_untold = answers.iter().any(|one| one.line.contains('?'));
+    let is_same = answers.iter().any(|one| one.line.contains('≈'));
     let legend = [
         is_same.then(|| format!("≈ the same within {} %", per_cent(terms.detect))),
         is_untold.then(|| "? cannot tell".to_owned()),
@@ -86,12 +76,6 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Opt
         untold,
         groups: answers,
         legend: legend.into_iter().flatten().collect::<Vec<_>>().join("; "),
-    }
-}
-
-impl VerdictGroup<'_, '_> {
-    fn has_answer(&self) -> bool {
-        self.verdicts.order.len() > 1 || !self.rates().is_empty()
     }
 }
 
@@ -107,7 +91,7 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     };
     GroupAnswer {
         title: group.title() + &by,
-        order: group.order_line(),
+        line: group.line(),
         sentences: sentences.chain(group.rates()).collect(),
         undecided: undecided.len(),
     }

@@ -184,6 +184,19 @@ impl<'r> VerdictGroup<'_, 'r> {
         line
     }
 
+    /// Whether it has an order or rates.
+    pub(super) fn has_answer(&self) -> bool {
+        !self.line().is_empty()
+    }
+
+    /// All of it in a line: its order, or else its rates.
+    pub(super) fn line(&self) -> String {
+        match self.order_line() {
+            order if order.is_empty() => self.rates().join("; "),
+            order => order,
+        }
+    }
+
     /// The other aspect by which the verdict on two is the opposite.
     fn against(&self, pairing: &Pairing) -> Option<(Aspect, Comparison)> {
         let of_both = |pair: &Pairing| match (pair.one, pair.other) {

@@ -31,7 +31,8 @@ pub(crate) fn verdicts<'a>(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>]) -
     }
     if !once {
         let question = study.experiment.lab.question;
-        blocks.push(Block::Paragraph(Paragraph::note(legend(groups, (question, &terms), sentences > MOST_SENTENCES))));
+        let legend = legend(groups, (question, &terms), sentences > MOST_SENTENCES);
+        blocks.extend((!legend.is_empty()).then(|| Block::Paragraph(Paragraph::note(legend))));
     }
     Some(Section { names_tables: false, ..Section::new("verdicts", "Verdicts", blocks) })
 }
@@ -99,18 +100,17 @@ fn left_out(group: &VerdictGroup<'_, '_>) -> Vec<String> {
 
 /// The order of each group, a line each.
 fn orders(groups: &[VerdictGroup<'_, '_>]) -> Paragraph {
-    let line = |group: &VerdictGroup<'_, '_>| match group.order_line() {
-        order if order.is_empty() => format!("{}: {}", group.heading(), group.rates().join("; ")),
-        order => format!("{}: {order}", group.heading()),
-    };
-    let groups = groups.iter().filter(|group| !group.verdicts.order.is_empty());
+    let line = |group: &VerdictGroup<'_, '_>| format!("{}: {}", group.heading(), group.line());
+    let groups = groups.iter().filter(|group| group.has_answer());
     Paragraph::of_lines(String::new(), groups.map(line).collect())
 }
 
 fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms), has_ends: bool) -> String {
     let many_of = |group: &VerdictGroup<'_, '_>| group.verdicts.order.len() > 2;
     let many = groups.iter().any(many_of);
-    let has_pairs = groups.iter().any(|group| !group.verdicts.pairs.is_empty());
+    let has_interval = |pairing: &Pairing| pairing.comparison.low.is_some();
+    let has_brackets = groups.iter().any(|group| group.verdicts.pairs.iter().any(has_interval));
+    let has_widths = groups.iter().flat_map(VerdictGroup::rates).any(|rate| rate.contains('±'));
     let detect = per_cent(terms.detect);
     let family = match question {
         Question::Ranking => "neighbouring pairs",
@@ -123,10 +123,10 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
         many.then(|| {
             format!("> faster than the next, by the factor before it; ≈ the same within {detect} %; ? cannot tell.")
         }),
-        has_pairs.then(|| {
+        has_brackets.then(|| {
             "In brackets the 95 % interval of the ratio, over repeats that were measured beside each other.".to_owned()
         }),
-        (!has_pairs).then(|| "± the upper half of the 95 % interval.".to_owned()),
+        has_widths.then(|| "± the upper half of the 95 % interval.".to_owned()),
         many.then(|| format!("It is adjusted for all {family} under one heading (Holm).")),
         (has_ends && question == Question::Ranking)
             .then(|| "The interval of the first and the last setup is adjusted for all pairs.".to_owned()),

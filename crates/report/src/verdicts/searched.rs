@@ -75,6 +75,7 @@ mod tests {
     use kvdyno_results::{TrialKey, TrialResult};
 
     use super::super::groups::groups;
+    use super::super::paragraphs::verdicts;
     use super::*;
     use crate::study::{Contents, Study};
     use crate::testing::{only_trial, result};
@@ -97,12 +98,17 @@ mod tests {
 
     /// The rates that a report of these has, and the lines of its orders.
     fn said(repeat: &str, engines: &[(&str, &[f64])]) -> Vec<(Vec<String>, String)> {
+        of_study(repeat, engines, |study| {
+            groups(study).iter().map(|group| (group.rates(), group.order_line())).collect()
+        })
+    }
+
+    fn of_study<T>(repeat: &str, engines: &[(&str, &[f64])], of: impl FnOnce(&Study<'_>) -> T) -> T {
         let names: Vec<&str> = engines.iter().map(|(engine, _)| *engine).collect();
         let experiment = Experiment::parse(&format!("engines = {names:?}\n[lab]\nrepeat = {repeat}\n")).unwrap();
         let results = engines.iter().flat_map(|(engine, rates)| searches_of(engine, rates)).collect();
         let contents = Contents::made_up(experiment, results);
-        let study = Study::of(&contents).unwrap();
-        groups(&study).iter().map(|group| (group.rates(), group.order_line())).collect()
+        of(&Study::of(&contents).unwrap())
     }
 
     const NEAR: [f64; 3] = [900_000.0, 902_000.0, 898_000.0];
@@ -128,6 +134,29 @@ mod tests {
         assert_eq!(none, "lmdb keeps p99=1ms at no rate from 1,000 operations a second on, 2 repeats");
         assert_eq!((rates.len(), tried), (2, "a longer duration tries lower ones"));
         assert!(rates[0].starts_with("bdb keeps p99=1ms up to ") && order.is_empty(), "{rates:?}");
+    }
+
+    #[test]
+    fn signs_are_explained_where_they_stand() {
+        let explained = |engines: &[(&str, &[f64])]| {
+            let section = of_study("3", engines, |study| verdicts(study, &groups(study)).unwrap());
+            let notes = section.paragraphs().filter(|paragraph| paragraph.is_note);
+            let notes: Vec<String> = notes.map(|note| note.lines.concat()).collect();
+            assert!(notes.iter().all(|note| !note.is_empty()));
+            let note = notes.concat();
+            (note.contains('±'), note.contains("In brackets"))
+        };
+        let slow: [f64; 3] = [100.0, 101.0, 99.0];
+        assert_eq!(explained(&[("lmdb", &NEAR)]), (true, false));
+        assert_eq!(explained(&[("lmdb", &[0.0])]), (false, false));
+        assert_eq!(explained(&[("lmdb", &NEAR), ("bdb", &slow)]), (false, true));
+        assert_eq!(explained(&[("lmdb", &NEAR[..1]), ("bdb", &slow[..1])]), (false, false));
+    }
+
+    #[test]
+    fn the_line_of_a_group_that_keeps_its_promise_at_no_rate_says_so() {
+        let line = of_study("2", &[("lmdb", &[0.0, 0.0]), ("bdb", &[0.0, 0.0])], |study| groups(study)[0].line());
+        assert!(line.starts_with("bdb keeps p99=1ms at no rate") && line.contains("; lmdb keeps"), "{line}");
     }
 
     #[test]

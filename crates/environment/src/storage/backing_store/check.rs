@@ -112,9 +112,7 @@ fn is_free(device: &Path, given_up: Option<&Path>) -> Result<(), Refusal> {
     }
     if given_up != Some(device) {
         let held = held(device).map(|what| format!(", and holds {what}")).unwrap_or_default();
-        return refused(format!(
-            "{shown} would be erased{held}; if that is right, say so: --device {shown} --yes-erase {shown}"
-        ));
+        return refused(format!("{shown} would be erased{held}; if that is right, say so: --yes-erase {shown}"));
     }
     Ok(())
 }
