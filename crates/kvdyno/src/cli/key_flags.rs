@@ -1,8 +1,11 @@
 //! Flags that are keys of the experiment file: name, help, default and what they take come from the key's definition.
 
+use std::collections::BTreeMap;
+
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use kvdyno_experiment::{
-    Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey, sections,
+    EngineSection, Experiment, FileError, LabKey, LoadKey, RunKey, RunSection, SettingsKey, SettingsSection, TopKey,
+    sections,
 };
 use kvdyno_model::{Definition, Fraction, KeyPath, KeyValue, Otherwise, Repeat, TimeSpan, VerdictFigure, WorkloadName};
 use kvdyno_plan::{concerns, shorten_for_repeats};
@@ -214,8 +217,15 @@ fn completed(given: &GivenKeys, default: fn(&Definition) -> Option<&'static str>
     KeyFlags { given: given.iter().cloned().chain(defaults).collect() }
 }
 
-/// The experiment with runs that are so short that its budget has time for many repeats, if nobody gave their duration.
-fn shortened(mut experiment: Experiment, given: &GivenKeys) -> Result<Experiment, FileError> {
+/// The experiment with the sections of its engines, and runs that are so short that its budget has time for many
+/// repeats, if nobody gave their duration.
+fn shortened(
+    mut experiment: Experiment,
+    sections: BTreeMap<String, EngineSection>,
+    given: &GivenKeys,
+) -> Result<Experiment, FileError> {
+    // They say whether two setups are of one engine.
+    experiment.engine = sections;
     let is_given = |key: RunKey| given.iter().any(|(other, _)| other.path == key.into());
     let budget = experiment.lab.budget.filter(|_| experiment.lab.repeat.is_auto() && !is_given(RunKey::Duration));
     let warmup_is_given = is_given(RunKey::Warmup);
@@ -229,13 +239,17 @@ impl KeyFlags {
     ///
     /// # Errors
     /// If a value cannot be.
-    pub fn experiment(&self, engines: &[String]) -> Result<Experiment, FileError> {
+    pub fn experiment(
+        &self,
+        engines: &[String],
+        sections: BTreeMap<String, EngineSection>,
+    ) -> Result<Experiment, FileError> {
         let mut all = completed(&self.given, default_of_compare);
         // A load that leaves no records is followed by a run only if one is asked for.
         if !self.given.iter().any(|(key, _)| key.section == "run") && self.leaves_no_records() {
             all.given.retain(|(key, _)| key.section != "run");
         }
-        shortened(all.experiment_as_given(engines)?, &self.given)
+        shortened(all.experiment_as_given(engines)?, sections, &self.given)
     }
 
     fn experiment_as_given(&self, engines: &[String]) -> Result<Experiment, FileError> {
@@ -300,8 +314,12 @@ impl DiffFlags {
     ///
     /// # Errors
     /// If a value cannot be.
-    pub fn experiment(&self, setups: &[String]) -> Result<Experiment, FileError> {
-        shortened(completed(&self.given, default_of_diff).experiment_as_given(setups)?, &self.given)
+    pub fn experiment(
+        &self,
+        setups: &[String],
+        sections: BTreeMap<String, EngineSection>,
+    ) -> Result<Experiment, FileError> {
+        shortened(completed(&self.given, default_of_diff).experiment_as_given(setups)?, sections, &self.given)
     }
 
     /// The least difference that matters, if it was given.
@@ -376,7 +394,12 @@ mod tests {
             let command = KeyFlags::augment_args(Command::new("compare"));
             let matches = command.try_get_matches_from(["compare"].iter().chain(words)).unwrap();
             let engines = ["lmdb", "leveldb", "bdb"].map(str::to_owned);
-            let run = KeyFlags::from_arg_matches(&matches).unwrap().experiment(&engines).unwrap().run.remove(0);
+            let run = KeyFlags::from_arg_matches(&matches)
+                .unwrap()
+                .experiment(&engines, BTreeMap::new())
+                .unwrap()
+                .run
+                .remove(0);
             [run.duration.unwrap().0, run.warmup.0].map(|time| time.as_millis())
         };
         assert_eq!(run(&["--budget", "60s"]), [250, 50]);
@@ -402,15 +425,19 @@ mod tests {
         }
         let experiment = |words: &[&str]| {
             let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
-            DiffFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap()
+            DiffFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()], BTreeMap::new()).unwrap()
         };
-        let run = |words: &[&str]| {
+        let run_of = |setup: &str, words: &[&str]| {
             let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
-            let setups = ["lmdb", "lmdb@new"].map(str::to_owned);
-            let experiment = DiffFlags::from_arg_matches(&matches).unwrap().experiment(&setups).unwrap();
+            let setups = ["lmdb", setup].map(str::to_owned);
+            let section = EngineSection { engine: Some("lmdb".to_owned()), ..EngineSection::default() };
+            let sections = BTreeMap::from([("mine".to_owned(), section)]);
+            let experiment = DiffFlags::from_arg_matches(&matches).unwrap().experiment(&setups, sections).unwrap();
             experiment.run[0].duration.unwrap().0.as_millis()
         };
+        let run = |words: &[&str]| run_of("lmdb@new", words);
         assert_eq!(["15s", "30s", "3m"].map(|budget| run(&["--budget", budget])), [100, 140, 200]);
+        assert_eq!(["mine", "bdb"].map(|setup| run_of(setup, &["--budget", "15s"])), [100, 200]);
         assert_eq!(run(&["--budget", "15s", "--duration", "300ms"]), 300);
         let usual = experiment(&["--detect", "1%", "--workload", "readseq,overwritesome"]);
         assert!(usual.lab.repeat.is_auto() && usual.lab.detect.0 == 0.01 && usual.name == "diff");
@@ -425,7 +452,10 @@ mod tests {
         let command = KeyFlags::augment_args(Command::new("compare"));
         let workloads = |words: &[&str]| {
             let matches = command.clone().try_get_matches_from(["compare"].iter().chain(words)).unwrap();
-            let experiment = KeyFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap();
+            let experiment = KeyFlags::from_arg_matches(&matches)
+                .unwrap()
+                .experiment(&["lmdb".to_owned()], BTreeMap::new())
+                .unwrap();
             experiment.run.iter().map(|run| run.workload).collect::<Vec<_>>()
         };
         assert_eq!(workloads(&["--mix", "get=90,update=10"]), [WorkloadName::Mix]);
@@ -438,13 +468,21 @@ mod tests {
         let command = KeyFlags::augment_args(Command::new("compare"));
         let words = ["compare", "--records", "1.5M", "--cache", "512M", "--keep", "--workload", "readseq,overwrite"];
         let matches = command.clone().try_get_matches_from(words.into_iter().chain(["--batch", "5"])).unwrap();
-        let experiment = KeyFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()]).unwrap();
+        let experiment =
+            KeyFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()], BTreeMap::new()).unwrap();
         assert_eq!(experiment.data.records.get(), 1_500_000);
         assert_eq!(experiment.settings.cache.to_string(), "512MB");
         assert!(experiment.lab.keep && experiment.data.key_size.is_none());
         assert_eq!(experiment.run.iter().map(|run| run.batch.get()).collect::<Vec<_>>(), [1, 5]);
         let cycles = command.clone().try_get_matches_from(["compare", "--load", "3n1", "--records", "100k"]).unwrap();
-        assert!(KeyFlags::from_arg_matches(&cycles).unwrap().experiment(&["bdb".to_owned()]).unwrap().run.is_empty());
+        assert!(
+            KeyFlags::from_arg_matches(&cycles)
+                .unwrap()
+                .experiment(&["bdb".to_owned()], BTreeMap::new())
+                .unwrap()
+                .run
+                .is_empty()
+        );
         for (flag, value) in [("--cache", "512"), ("--duration", "18446744073709551615s"), ("--key-size", "65536")] {
             assert!(command.clone().try_get_matches_from(["compare", flag, value]).is_err(), "{flag} {value}");
         }

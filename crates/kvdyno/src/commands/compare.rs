@@ -18,7 +18,6 @@ pub fn run(arguments: Box<CompareArguments>) -> Result<(), Error> {
 fn experiment(arguments: &CompareArguments) -> Result<Experiment, Error> {
     let engines = named(&arguments.engines)?;
     let names: Vec<String> = engines.iter().map(|engine| engine.name.clone()).collect();
-    let mut experiment = arguments.keys.experiment(&names).map_err(|error| Error::Experiment { error, file: None })?;
-    experiment.engine = sections(&engines, &arguments.option, &arguments.library)?;
-    Ok(experiment)
+    let sections = sections(&engines, &arguments.option, &arguments.library)?;
+    arguments.keys.experiment(&names, sections).map_err(|error| Error::Experiment { error, file: None })
 }

@@ -68,9 +68,8 @@ fn measured(before: &str, after: &str, arguments: &DiffArguments) -> Result<(), 
 fn experiment(before: &str, after: &str, arguments: &DiffArguments) -> Result<Experiment, Error> {
     let setups = sides(before, after)?;
     let names: Vec<String> = setups.iter().map(|setup| setup.name.clone()).collect();
-    let mut experiment = arguments.keys.experiment(&names).map_err(|error| Error::Experiment { error, file: None })?;
-    experiment.engine = sections(&setups, &arguments.option, &arguments.library)?;
-    Ok(experiment)
+    let sections = sections(&setups, &arguments.option, &arguments.library)?;
+    arguments.keys.experiment(&names, sections).map_err(|error| Error::Experiment { error, file: None })
 }
 
 fn resume(folder: &Path, arguments: &DiffArguments) -> Result<(), Error> {
