@@ -158,7 +158,17 @@ mod tests {
     }
 
     fn plan_of_repeats(count: u32, database: &str, formats: &[FileFormat], bound: bool) -> Result<Plan, FileError> {
-        let lab = format!("[lab]\nrepeat = {count}\ndatabase = \"{database}\"\n");
+        plan_on("folder", (count, database), formats, bound)
+    }
+
+    fn plan_on(
+        storage: &str,
+        (count, database): (u32, &str),
+        formats: &[FileFormat],
+        bound: bool,
+    ) -> Result<Plan, FileError> {
+        let lab =
+            format!("[lab]\nrepeat = {count}\ndatabase = \"{database}\"\n[environment]\nstorage = \"{storage}\"\n");
         let text = format!("engines = [\"a\", \"b\"]\n[[run]]\nreaders = [1]\n{lab}");
         let experiment = Experiment::parse(&text).unwrap();
         let mut plan = Plan::of(&experiment.variants().unwrap());
@@ -213,6 +223,17 @@ mod tests {
         }
         let refused = plan_of("snapshot", &[format("1.2"), format("1.2")], true).unwrap_err();
         assert!(refused.message.contains("a copy of a database of a"), "{}", refused.message);
+    }
+
+    #[test]
+    fn raw_devices_are_not_copied() {
+        let formats = [format("1.2"), format("1.2")];
+        for database in ["snapshot", "shared"] {
+            let refused = plan_on("raw", (6, database), &formats, false).unwrap_err();
+            assert!(refused.message.contains("databases on raw devices are not copied"), "{}", refused.message);
+        }
+        let plan = plan_on("raw", (6, "auto"), &formats, false).unwrap();
+        assert!(plan.trials.iter().all(|trial| !trial.copied));
     }
 
     #[test]
