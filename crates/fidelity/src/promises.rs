@@ -85,7 +85,7 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
     };
     [
         line(
-            "the interval holds the middle of all",
+            "the interval holds the middle of the others",
             tried,
             told(agree, tried, all),
             "9 of 10",
@@ -107,11 +107,18 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
     ]
 }
 
-/// How many hold the middle of all in their own interval, and this middle.
+/// How many hold the middle of the others in their own interval, and the middle of all. The middle of all may be the rate
+/// of one of them, which holds it whatever its interval is.
 fn agreement(rates: &[RateTry]) -> (usize, Option<f64>) {
-    let all = middle(rates.iter().filter_map(|one| one.rate).collect());
-    let holds = |one: &&RateTry| all.zip(one.interval).is_some_and(|(all, (low, high))| (low..=high).contains(&all));
-    (rates.iter().filter(holds).count(), all)
+    let middle_without = |left_out: Option<usize>| {
+        let kept = rates.iter().enumerate().filter(|(nth, _)| Some(*nth) != left_out);
+        middle(kept.filter_map(|(_, one)| one.rate).collect())
+    };
+    let holds = |(nth, one): &(usize, &RateTry)| {
+        let others = middle_without(Some(*nth)).zip(one.interval);
+        others.is_some_and(|(others, (low, high))| (low..=high).contains(&others))
+    };
+    (rates.iter().enumerate().filter(holds).count(), middle_without(None))
 }
 
 #[cfg(test)]
@@ -139,6 +146,12 @@ mod tests {
         assert_eq!(met(1), [true; 4]);
         assert_eq!(met(2), [false, true, true, true]);
         assert_eq!(lines_of("lmdb", &[], &[]).map(|line| line.is_met), [false, true, false, false]);
+    }
+
+    #[test]
+    fn none_agrees_with_itself() {
+        assert_eq!(agreement(&[of(100.0), of(110.0)]), (0, Some(100.0)));
+        assert_eq!(agreement(&[of(100.0), of(101.0), of(110.0)]), (2, Some(101.0)));
     }
 
     #[test]

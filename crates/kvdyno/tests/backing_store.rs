@@ -186,10 +186,10 @@ fn a_device_is_erased_only_if_it_is_named_twice() {
     with_device(&lab, &device, &["--device", &shown]).exits(2).says("--yes-erase");
     with_device(&lab, &device, &["--device", &shown, "--yes-erase", "/dev/null"])
         .exits(2)
-        .says("is not the device that would be erased");
-    with_device(&lab, &device, &["--yes-erase", "/dev/null"]).exits(2).says("is not the device that would be erased");
+        .says(&format!("to erase that: --yes-erase {shown}"));
+    with_device(&lab, &device, &["--yes-erase", "/dev/null"]).exits(2).says("is no device of the experiment; to erase");
     let of_none = ["compare", "lmdb", "--yes-erase", "/dev/null", "--out", "results"];
-    lab.run_with(&of_none).exits(2).says("confirms no device of the experiment");
+    lab.run_with(&of_none).exits(2).says("is no device of the experiment; to use it");
     assert!(before == device.head() && !lab.path("results").exists());
     let ran = with_device(&lab, &device, &["--yes-erase", &shown]);
     ran.exits(0).is_clean().is_whole();

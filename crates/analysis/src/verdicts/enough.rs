@@ -121,21 +121,11 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
             }
         }
         for (nth, cell) in rivals.cells.iter().enumerate().filter(|(_, cell)| cell.is_searched) {
-            let (half_width, values) = (cell.half_width(goal.looks), cell.figures.len());
-            let searches = values + cell.searched_in_vain;
-            let may_be_known = searches > 0
-                && match cell.unsure {
-                    // One search may fail by chance.
-                    Some(Unsure::KeptAtNoRate) => searches < goal.looks.fewest(),
-                    unsure => unsure.is_none_or(Unsure::may_pass),
-                };
-            match cell.is_known(goal.precision.unwrap_or(SEARCHED_PRECISION), goal.looks) {
-                true => decision.known_rates += 1,
-                false if may_look_again(searches) && may_be_known => {
-                    let (of, half_width) = (FigureOf::Cell(nth), half_width.map(f64::ln_1p));
-                    decision.open.push(UndecidedFigure { rivals: index, of, half_width, values });
-                }
-                false => {}
+            if cell.is_known(goal.precision.unwrap_or(SEARCHED_PRECISION), goal.looks) {
+                decision.known_rates += 1;
+            } else if may_look_again(cell.searches()) && may_be_known(cell, goal.looks) {
+                let (of, half_width) = (FigureOf::Cell(nth), cell.half_width(goal.looks).map(f64::ln_1p));
+                decision.open.push(UndecidedFigure { rivals: index, of, half_width, values: cell.figures.len() });
             }
         }
     }
@@ -143,11 +133,19 @@ pub fn enough(all: &[Rivals], goal: &Goal) -> Decision {
     decision
 }
 
+/// Whether more searches may make a rate known that is not.
+fn may_be_known(cell: &MeasuredCell, looks: Looks) -> bool {
+    match cell.unsure {
+        // One search may fail by chance.
+        Some(Unsure::KeptAtNoRate) => cell.searches() < looks.fewest(),
+        unsure => cell.searches() > 0 && unsure.is_none_or(Unsure::may_pass),
+    }
+}
+
 /// Whether each cell that has figures, or searched for one, has an interval that is narrow enough.
 fn is_precise(all: &[Rivals], goal: &Goal) -> bool {
     let Some(precision) = goal.precision else { return false };
-    let has_tries = |cell: &&MeasuredCell| !cell.figures.is_empty() || cell.searched_in_vain > 0;
-    let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(has_tries);
+    let mut cells = all.iter().flat_map(|rivals| &rivals.cells).filter(|cell| cell.searches() > 0);
     cells.all(|cell| cell.is_known(precision, goal.looks))
 }
 

@@ -183,12 +183,17 @@ impl MeasuredCell {
         estimate?.relative()
     }
 
+    /// The trials that gave it a figure or searched for one in vain.
+    pub(super) fn searches(&self) -> usize {
+        self.figures.len() + self.searched_in_vain
+    }
+
     /// Whether half of its interval over its value is at most `precision`. A searched rate is not known from fewer
-    /// values than tell how much successive ones resemble each other: three of RocksDB agreed within 1 % in searches
-    /// whose later ones spread by 8 %.
+    /// values than tell how much successive ones resemble each other, as those of machines do not: three of RocksDB
+    /// agreed within 1 % in searches whose later ones spread by 8 %.
     pub(super) fn is_known(&self, precision: f64, looks: Looks) -> bool {
-        let is_enough = !self.is_searched || self.figures.len() >= FEWEST_CORRELATED;
-        is_enough && self.half_width(looks).is_some_and(|half| half <= precision)
+        let is_too_few = self.is_searched && !self.is_of_machines() && self.figures.len() < FEWEST_CORRELATED;
+        !is_too_few && self.half_width(looks).is_some_and(|half| half <= precision)
     }
 
     /// The logarithms of the figures of which the rate in tables is made, one for each machine where there are several.

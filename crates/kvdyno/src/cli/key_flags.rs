@@ -372,6 +372,23 @@ impl SettingsFlags {
 mod tests {
     use super::*;
 
+    /// `kvdyno compare` on engines, with these flags.
+    fn compare(engines: &[&str], words: &[&str]) -> Experiment {
+        let command = KeyFlags::augment_args(Command::new("compare"));
+        let flags = command.try_get_matches_from(["compare"].iter().chain(words)).unwrap();
+        let engines: Vec<String> = engines.iter().map(|engine| engine.to_string()).collect();
+        KeyFlags::from_arg_matches(&flags).unwrap().experiment(&engines, BTreeMap::new()).unwrap()
+    }
+
+    /// `kvdyno diff lmdb SETUP`, with these flags; `mine` is a setup of LMDB.
+    fn diff(setup: &str, words: &[&str]) -> Experiment {
+        let command = DiffFlags::augment_args(Command::new("diff"));
+        let flags = command.try_get_matches_from(["diff"].iter().chain(words)).unwrap();
+        let mine = EngineSection { engine: Some("lmdb".to_owned()), ..EngineSection::default() };
+        let (setups, sections) = (["lmdb", setup].map(str::to_owned), BTreeMap::from([("mine".to_owned(), mine)]));
+        DiffFlags::from_arg_matches(&flags).unwrap().experiment(&setups, sections).unwrap()
+    }
+
     #[test]
     fn help_shows_the_default_of_each_definition() {
         let mut command = KeyFlags::augment_args(Command::new("compare"));
@@ -391,15 +408,7 @@ mod tests {
     #[test]
     fn runs_are_so_short_that_a_budget_has_time_for_many_repeats() {
         let run = |words: &[&str]| {
-            let command = KeyFlags::augment_args(Command::new("compare"));
-            let matches = command.try_get_matches_from(["compare"].iter().chain(words)).unwrap();
-            let engines = ["lmdb", "leveldb", "bdb"].map(str::to_owned);
-            let run = KeyFlags::from_arg_matches(&matches)
-                .unwrap()
-                .experiment(&engines, BTreeMap::new())
-                .unwrap()
-                .run
-                .remove(0);
+            let run = compare(&["lmdb", "leveldb", "bdb"], words).run.remove(0);
             [run.duration.unwrap().0, run.warmup.0].map(|time| time.as_millis())
         };
         assert_eq!(run(&["--budget", "60s"]), [250, 50]);
@@ -423,41 +432,23 @@ mod tests {
             let default = default_of_diff(key).unwrap();
             assert!(help.contains(&format!("[default: {default}]")), "{}", key.path);
         }
-        let experiment = |words: &[&str]| {
-            let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
-            DiffFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()], BTreeMap::new()).unwrap()
-        };
-        let run_of = |setup: &str, words: &[&str]| {
-            let matches = command.clone().try_get_matches_from(["diff"].iter().chain(words)).unwrap();
-            let setups = ["lmdb", setup].map(str::to_owned);
-            let section = EngineSection { engine: Some("lmdb".to_owned()), ..EngineSection::default() };
-            let sections = BTreeMap::from([("mine".to_owned(), section)]);
-            let experiment = DiffFlags::from_arg_matches(&matches).unwrap().experiment(&setups, sections).unwrap();
-            experiment.run[0].duration.unwrap().0.as_millis()
-        };
+        let run_of = |setup: &str, words: &[&str]| diff(setup, words).run[0].duration.unwrap().0.as_millis();
         let run = |words: &[&str]| run_of("lmdb@new", words);
         assert_eq!(["15s", "30s", "3m"].map(|budget| run(&["--budget", budget])), [100, 140, 200]);
         assert_eq!(["mine", "bdb"].map(|setup| run_of(setup, &["--budget", "15s"])), [100, 200]);
         assert_eq!(run(&["--budget", "15s", "--duration", "300ms"]), 300);
-        let usual = experiment(&["--detect", "1%", "--workload", "readseq,overwritesome"]);
+        let usual = diff("bdb", &["--detect", "1%", "--workload", "readseq,overwritesome"]);
         assert!(usual.lab.repeat.is_auto() && usual.lab.detect.0 == 0.01 && usual.name == "diff");
-        assert_eq!(experiment(&["--mix", "get 100"]).run[0].workload, WorkloadName::Mix);
+        assert_eq!(diff("bdb", &["--mix", "get 100"]).run[0].workload, WorkloadName::Mix);
         assert_eq!(usual.run.iter().map(|run| run.duration.is_some()).collect::<Vec<_>>(), [true, false]);
-        let counted = experiment(&["--operations", "5", "--repeat", "3"]);
+        let counted = diff("bdb", &["--operations", "5", "--repeat", "3"]);
         assert!(counted.run[0].duration.is_none() && !counted.lab.repeat.is_auto());
     }
 
     #[test]
     fn a_mix_needs_no_workload_beside_it() {
-        let command = KeyFlags::augment_args(Command::new("compare"));
-        let workloads = |words: &[&str]| {
-            let matches = command.clone().try_get_matches_from(["compare"].iter().chain(words)).unwrap();
-            let experiment = KeyFlags::from_arg_matches(&matches)
-                .unwrap()
-                .experiment(&["lmdb".to_owned()], BTreeMap::new())
-                .unwrap();
-            experiment.run.iter().map(|run| run.workload).collect::<Vec<_>>()
-        };
+        let workloads =
+            |words: &[&str]| compare(&["lmdb"], words).run.iter().map(|run| run.workload).collect::<Vec<_>>();
         assert_eq!(workloads(&["--mix", "get=90,update=10"]), [WorkloadName::Mix]);
         assert_eq!(workloads(&["--mix", "get 100", "--workload", "readseq"]), [WorkloadName::ReadSeq]);
         assert_eq!(workloads(&[]), [RunSection::default().workload]);
@@ -465,24 +456,14 @@ mod tests {
 
     #[test]
     fn a_flag_takes_what_the_file_takes() {
-        let command = KeyFlags::augment_args(Command::new("compare"));
-        let words = ["compare", "--records", "1.5M", "--cache", "512M", "--keep", "--workload", "readseq,overwrite"];
-        let matches = command.clone().try_get_matches_from(words.into_iter().chain(["--batch", "5"])).unwrap();
-        let experiment =
-            KeyFlags::from_arg_matches(&matches).unwrap().experiment(&["lmdb".to_owned()], BTreeMap::new()).unwrap();
+        let words = ["--records", "1.5M", "--cache", "512M", "--keep", "--workload", "readseq,overwrite"];
+        let experiment = compare(&["lmdb"], &[&words[..], &["--batch", "5"]].concat());
         assert_eq!(experiment.data.records.get(), 1_500_000);
         assert_eq!(experiment.settings.cache.to_string(), "512MB");
         assert!(experiment.lab.keep && experiment.data.key_size.is_none());
         assert_eq!(experiment.run.iter().map(|run| run.batch.get()).collect::<Vec<_>>(), [1, 5]);
-        let cycles = command.clone().try_get_matches_from(["compare", "--load", "3n1", "--records", "100k"]).unwrap();
-        assert!(
-            KeyFlags::from_arg_matches(&cycles)
-                .unwrap()
-                .experiment(&["bdb".to_owned()], BTreeMap::new())
-                .unwrap()
-                .run
-                .is_empty()
-        );
+        assert!(compare(&["bdb"], &["--load", "3n1", "--records", "100k"]).run.is_empty());
+        let command = KeyFlags::augment_args(Command::new("compare"));
         for (flag, value) in [("--cache", "512"), ("--duration", "18446744073709551615s"), ("--key-size", "65536")] {
             assert!(command.clone().try_get_matches_from(["compare", flag, value]).is_err(), "{flag} {value}");
         }

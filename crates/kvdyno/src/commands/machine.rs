@@ -16,9 +16,9 @@ use crate::commands::limits;
 use crate::error::Error;
 use crate::output::{print_columns, print_json};
 
-/// The time in which the driver's own cost is measured before an experiment, at the most.
+/// The most time that measuring the driver's own cost takes.
 const DRIVER_TIME: Duration = Duration::from_millis(1000);
-/// The same at the least: ten measurements of as many gets as a median needs.
+/// The least: ten measurements of 10 ms each, in which a thread does a hundred thousand gets and more.
 const SHORTEST_DRIVER_TIME: Duration = Duration::from_millis(100);
 
 /// Runs the command.
@@ -36,8 +36,8 @@ pub fn run(arguments: MachineArguments) -> Result<(), Error> {
     }
 }
 
-/// This machine, with the filesystem of `folder` and the driver's own cost, which takes a hundredth of a `budget` at
-/// the most.
+/// This machine, with the filesystem of `folder` and the driver's own cost. To measure that takes a hundredth of the
+/// `budget`, within [`SHORTEST_DRIVER_TIME`] and [`DRIVER_TIME`].
 pub fn describe(folder: &Path, budget: Option<Duration>) -> Machine {
     let mut facts = kvdyno_environment::machine::machine(folder);
     facts.clock = match clock::has_invariant_tsc() {

@@ -85,13 +85,11 @@ pub fn give_up(experiment: &mut Experiment, erase: &EraseArguments) -> Result<()
     let is_named = named.iter().any(|device| *device == confirmed || device.is_relative());
     if !variants.is_empty() && !is_named {
         let shown = confirmed.display();
-        return Err(Error::Input(match named.first() {
-            Some(device) => format!(
-                "--yes-erase {shown} is not the device that would be erased, {0}; to erase that: --yes-erase {0}",
-                device.display()
-            ),
-            None => format!("--yes-erase {shown} confirms no device of the experiment; to use it: --device {shown}"),
-        }));
+        let remedy = match named.first() {
+            Some(device) => format!("to erase that: --yes-erase {}", device.display()),
+            None => format!("to use it: --device {shown}"),
+        };
+        return Err(Error::Input(format!("--yes-erase {shown} is no device of the experiment; {remedy}")));
     }
     experiment.yes_erase = Some(confirmed);
     Ok(())

@@ -50,10 +50,11 @@ fn answer(answer: &StudyAnswer) -> String {
     let sentences: usize = answer.groups.iter().map(|group| group.sentences.len()).sum();
     let mut text = String::new();
     for group in &answer.groups {
-        text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.line));
-        let adds = |sentence: &&String| sentences <= MOST_SENTENCES && !group.line.contains(sentence.as_str());
-        let told = group.sentences.iter().filter(adds);
-        text.extend(told.map(|sentence| format!("  - {}\n", markdown(sentence))));
+        text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.line()));
+        // Without an order the line is the sentences.
+        if sentences <= MOST_SENTENCES && !group.order.is_empty() {
+            text.extend(group.sentences.iter().map(|sentence| format!("  - {}\n", markdown(sentence))));
+        }
     }
     let end: Vec<String> = answer.cannot_tell().into_iter().chain([answer.legend.clone()]).collect();
     let end = end.iter().filter(|line| !line.is_empty()).map(|line| format!("\n{}\n", markdown(line)));

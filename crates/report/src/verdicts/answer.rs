@@ -1,6 +1,6 @@
 //! The verdicts in short: what the last screen of a terminal has space for.
 
-use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, Unsure, VerdictFigure};
+use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, Unsure, Verdict, VerdictFigure};
 use kvdyno_results::Side;
 
 use super::groups::{RESERVATION, VerdictGroup};
@@ -27,12 +27,19 @@ pub(crate) struct StudyAnswer {
 pub(crate) struct GroupAnswer {
     /// `readwhilewriting, 4 readers, 1 writer, reads`.
     pub(crate) title: String,
-    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`; of rates that no pair tells, the sentences.
-    pub(crate) line: String,
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`; empty if all of it are rates that no pair tells.
+    pub(crate) order: String,
     /// A sentence for each decided pair of neighbours, and for each rate that no pair tells.
     pub(crate) sentences: Vec<String>,
     /// The pairs of neighbours that are not decided.
     undecided: usize,
+}
+
+impl GroupAnswer {
+    /// Its order, or else its sentences.
+    pub(crate) fn line(&self) -> String {
+        if self.order.is_empty() { self.sentences.join("; ") } else { self.order.clone() }
+    }
 }
 
 impl StudyAnswer {
@@ -60,14 +67,14 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Opt
     };
     let mut untold: Vec<(Unsure, usize)> = kinds.into_iter().filter_map(of_kind).collect();
     untold.sort_by_key(|(_, count)| usize::MAX - count);
-    let mut answers: Vec<GroupAnswer> = groups.iter().filter(|group| group.has_answer()).map(of_group).collect();
+    let with_answer: Vec<&VerdictGroup<'_, '_>> = groups.iter().filter(|group| group.has_answer()).collect();
+    let mut answers: Vec<GroupAnswer> = with_answer.iter().map(|group| of_group(group)).collect();
     answers.sort_by_key(|one| one.undecided);
-    let is_reserved = answers.iter().any(|one| one.line.contains(RESERVATION));
-    let is_untold = answers.iter().any(|one| one.line.contains('?'));
-    let is_same = answers.iter().any(|one| one.line.contains('≈'));
+    let is_reserved = with_answer.iter().any(|group| group.has_reservations());
+    let is_any = |verdict: Verdict| neighbours().any(|one| one.verdict == verdict);
     let legend = [
-        is_same.then(|| format!("≈ the same within {} %", per_cent(terms.detect))),
-        is_untold.then(|| "? cannot tell".to_owned()),
+        is_any(Verdict::Same).then(|| format!("≈ the same within {} %", per_cent(terms.detect))),
+        is_any(Verdict::CannotTell).then(|| "? cannot tell".to_owned()),
         is_reserved.then(|| format!("{RESERVATION} with reservations, which stand with the verdicts")),
     ];
     StudyAnswer {
@@ -91,7 +98,7 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     };
     GroupAnswer {
         title: group.title() + &by,
-        line: group.line(),
+        order: group.order_line(),
         sentences: sentences.chain(group.rates()).collect(),
         undecided: undecided.len(),
     }

@@ -110,7 +110,7 @@ fn legend(groups: &[VerdictGroup<'_, '_>], (question, terms): (Question, &Terms)
     let many = groups.iter().any(many_of);
     let has_interval = |pairing: &Pairing| pairing.comparison.low.is_some();
     let has_brackets = groups.iter().any(|group| group.verdicts.pairs.iter().any(has_interval));
-    let has_widths = groups.iter().flat_map(VerdictGroup::rates).any(|rate| rate.contains('±'));
+    let has_widths = groups.iter().any(VerdictGroup::has_width);
     let detect = per_cent(terms.detect);
     let family = match question {
         Question::Ranking => "neighbouring pairs",

@@ -18,14 +18,25 @@ impl VerdictGroup<'_, '_> {
     /// A sentence for the rate of a setup that has no other beside it, and for each that kept its promise at no rate.
     pub(crate) fn rates(&self) -> Vec<String> {
         let Some((promise, side)) = self.promise().zip(self.side()) else { return Vec::new() };
-        let of_lone = match self.verdicts.order[..] {
-            [alone] => {
-                kept(self.cells[alone], (promise, side)).map(|kept| format!("{} {kept}", self.marked_name(alone)))
-            }
-            _ => None,
-        };
+        let of_lone = self.lone().and_then(|alone| {
+            kept(self.cells[alone], (promise, side)).map(|kept| format!("{} {kept}", self.marked_name(alone)))
+        });
         let at_none = |index| Some(format!("{} {}", self.name(index), kept_at_none(self.cells[index])?));
         of_lone.into_iter().chain((0..self.cells.len()).filter_map(at_none)).collect()
+    }
+
+    /// Whether a sentence of its [rates](Self::rates) has an interval.
+    pub(super) fn has_width(&self) -> bool {
+        let rate = |alone: usize| self.cells[alone].rate(self.side().filter(|_| self.is_searched())?);
+        self.lone().and_then(rate).is_some_and(|rate| rate.relative().is_some())
+    }
+
+    /// The only setup that has a figure; absent if there are more.
+    fn lone(&self) -> Option<usize> {
+        match self.verdicts.order[..] {
+            [alone] => Some(alone),
+            _ => None,
+        }
     }
 
     /// Whether each search of a setup found its promise kept at no rate.
