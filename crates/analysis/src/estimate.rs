@@ -237,7 +237,7 @@ fn batch_means(rates: &[f64]) -> Vec<f64> {
 /// Effective sample size: the number of independent values that carry as much information.
 pub(crate) fn effective_size(values: &[f64]) -> f64 {
     let count = values.len() as f64;
-    let seen = neighbour_correlation(values);
+    let seen = correlation(values, 1);
     let correlation = (seen + (1.0 + 4.0 * seen) / count).clamp(0.0, 1.0);
     count * (1.0 - correlation) / (1.0 + correlation)
 }
@@ -248,6 +248,22 @@ fn correlated_variance_of_mean(values: &[f64], effective: f64) -> f64 {
     variance(values) * (count - 1.0) / (count * (effective - 1.0))
 }
 
+/// The effective sample size of a drift beneath noise, whose neighbours resemble each other less, and distant values
+/// more, than those of an autoregression. The variance of the mean is that of independent values times f = 1 + 2 (r_1 +
+/// … + r_m), with the correlations r_k of values k apart (Bayley and Hammersley, as above). m is the number, up to a
+/// third of the values, that makes it greatest. In n values around their own mean each correlation and the variance fall
+/// short by f / n, so that F is seen instead of f, where f = F / (1 - (2 m + 1 - F) / n).
+fn effective_size_of_drift(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let (mut seen, mut most) = (1.0, 1.0_f64);
+    for apart in 1..=values.len() / 3 {
+        seen += 2.0 * correlation(values, apart);
+        let lost = (2.0 * apart as f64 + 1.0 - seen) / count;
+        most = most.max(seen / (1.0 - lost));
+    }
+    count / most
+}
+
 /// By how much the interval of these successive values is wider than that of independent ones. Values that all move
 /// together count as three, which makes the interval of ten 4 times as wide. As two, Student's t of one degree would
 /// make it 17 times as wide.
@@ -255,15 +271,17 @@ fn widening(values: &[f64]) -> f64 {
     if values.len() < FEWEST_CORRELATED {
         return 1.0;
     }
-    let (count, effective) = (values.len() as f64, effective_size(values).max(3.0));
+    let effective = effective_size(values).min(effective_size_of_drift(values)).max(3.0);
+    let count = values.len() as f64;
     let of_independent = quantile(count - 1.0) / count.sqrt();
     quantile(effective - 1.0) * ((count - 1.0) / (count * (effective - 1.0))).sqrt() / of_independent
 }
 
-fn neighbour_correlation(values: &[f64]) -> f64 {
+/// The correlation of the values that are so many places apart.
+fn correlation(values: &[f64], apart: usize) -> f64 {
     let mean = mean(values);
     let whole: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let lagged: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    let lagged: f64 = values.iter().zip(&values[apart..]).map(|(one, other)| (one - mean) * (other - mean)).sum();
     if whole > 0.0 { lagged / whole } else { 0.0 }
 }
 
@@ -319,15 +337,18 @@ mod tests {
         (0..12).map(|_| random.next_u32() as f64 / 2f64.powi(32)).sum::<f64>() - 6.0
     }
 
-    /// The share of first-order autoregressions around 1000 whose interval holds this mean.
-    fn coverage(correlation: f64, length: usize, interval: impl Fn(&[f64]) -> Estimate) -> f64 {
+    /// The share of first-order autoregressions around 1000 whose interval holds this mean. `noise` is the standard
+    /// deviation of what each value has besides, over that of the autoregression.
+    fn coverage((correlation, noise): (f64, f64), length: usize, interval: impl Fn(&[f64]) -> Estimate) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2014);
         let (mut held, mut made) = (0u32, 0u32);
         for _ in 0..2000 {
-            let mut state = normal(&mut random) / (1.0 - correlation * correlation).sqrt();
+            let deviation = 1.0 / (1.0 - correlation * correlation).sqrt();
+            let mut state = normal(&mut random) * deviation;
             let rates: Vec<f64> = std::iter::repeat_with(|| {
                 state = correlation * state + normal(&mut random);
-                1000.0 + state
+                let besides = if noise > 0.0 { noise * deviation * normal(&mut random) } else { 0.0 };
+                1000.0 + state + besides
             })
             .take(length)
             .collect();
@@ -343,7 +364,7 @@ mod tests {
     #[test]
     fn intervals_cover_the_mean_of_correlated_series() {
         for (correlation, length) in [(0.0, 10), (0.0, 60), (0.4, 10), (0.4, 30), (0.6, 60), (0.9, 600)] {
-            let share = coverage(correlation, length, |rates| Estimate::from_series(mean(rates), rates));
+            let share = coverage((correlation, 0.0), length, |rates| Estimate::from_series(mean(rates), rates));
             assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {length} points: {share}");
         }
     }
@@ -351,8 +372,19 @@ mod tests {
     #[test]
     fn intervals_cover_the_mean_of_correlated_repeats() {
         for (correlation, repeats) in [(0.0, 10), (0.0, 20), (0.4, 10), (0.4, 20), (0.7, 20), (0.7, 40)] {
-            let share = coverage(correlation, repeats, |rates| Estimate::of_rates(rates, Looks::Once).unwrap());
+            let share = coverage((correlation, 0.0), repeats, |rates| Estimate::of_rates(rates, Looks::Once).unwrap());
             assert!((0.89..=0.99).contains(&share), "correlation {correlation}, {repeats} repeats: {share}");
+        }
+    }
+
+    /// As searched rates are on a machine that others use too: the drift is a little less than half of their variance,
+    /// and lasts for five to ten of them.
+    #[test]
+    fn intervals_cover_the_mean_of_a_drift_beneath_noise() {
+        for (correlation, repeats) in [(0.85, 10), (0.85, 20), (0.85, 30), (0.9, 20), (0.9, 30)] {
+            let share =
+                coverage((correlation, 1.1), repeats, |rates| Estimate::of_rates(rates, Looks::AfterEach).unwrap());
+            assert!((0.9..=0.99).contains(&share), "correlation {correlation}, {repeats} repeats: {share}");
         }
     }
 
@@ -361,7 +393,8 @@ mod tests {
     fn only_a_drift_of_many_repeats_makes_their_interval_wider() {
         let relative = |rates: &[f64]| Estimate::of_rates(rates, Looks::Once).unwrap().relative().unwrap();
         let up: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i)).collect();
-        let mixed: Vec<f64> = (0..20).map(|i| 100.0 + f64::from(i / 2 + 10 * (i % 2))).collect();
+        let order = [10, 3, 17, 6, 13, 0, 19, 8, 1, 15, 12, 4, 18, 7, 11, 2, 16, 5, 14, 9];
+        let mixed = order.map(|i| 100.0 + f64::from(i));
         assert!(relative(&up) > 5.0 * relative(&mixed));
         let few = |rates: &[f64]| relative(&rates[..FEWEST_CORRELATED - 1]);
         let mut shuffled = up[..FEWEST_CORRELATED - 1].to_vec();
