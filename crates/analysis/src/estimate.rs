@@ -249,17 +249,18 @@ fn correlated_variance_of_mean(values: &[f64], effective: f64) -> f64 {
 }
 
 /// The effective sample size of a drift beneath noise, whose neighbours resemble each other less, and distant values
-/// more, than those of an autoregression. The variance of the mean is that of independent values times f = 1 + 2 (r_1 +
-/// … + r_m), with the correlations r_k of values k apart (Bayley and Hammersley, as above). m is the number, up to a
-/// third of the values, that makes it greatest. In n values around their own mean each correlation and the variance fall
-/// short by f / n, so that F is seen instead of f, where f = F / (1 - (2 m + 1 - F) / n).
+/// more, than those of an autoregression. The variance of the mean is that of independent values times
+/// f = 1 + 2 (r_1 + … + r_m), with the correlation r_k of values at a distance of k (Bayley and Hammersley, as above).
+/// m is the number, up to a third of the values, that makes it greatest. In n values around their own mean each
+/// correlation and the variance fall short by f / n, so that F is seen instead of f, where
+/// f = F / (1 - (2 m + 1 - F) / n).
 fn effective_size_of_drift(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let (mut seen, mut most) = (1.0, 1.0_f64);
-    for apart in 1..=values.len() / 3 {
-        seen += 2.0 * correlation(values, apart);
-        let lost = (2.0 * apart as f64 + 1.0 - seen) / count;
-        most = most.max(seen / (1.0 - lost));
+    for distance in 1..=values.len() / 3 {
+        seen += 2.0 * correlation(values, distance);
+        let lost = (2.0 * distance as f64 + 1.0 - seen) / count;
+        most = most.max(seen.max(0.0) / (1.0 - lost));
     }
     count / most
 }
@@ -277,11 +278,11 @@ fn widening(values: &[f64]) -> f64 {
     quantile(effective - 1.0) * ((count - 1.0) / (count * (effective - 1.0))).sqrt() / of_independent
 }
 
-/// The correlation of the values that are so many places apart.
-fn correlation(values: &[f64], apart: usize) -> f64 {
+/// The correlation of the values at this distance, in places.
+fn correlation(values: &[f64], distance: usize) -> f64 {
     let mean = mean(values);
     let whole: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let lagged: f64 = values.iter().zip(&values[apart..]).map(|(one, other)| (one - mean) * (other - mean)).sum();
+    let lagged: f64 = values.iter().zip(&values[distance..]).map(|(one, other)| (one - mean) * (other - mean)).sum();
     if whole > 0.0 { lagged / whole } else { 0.0 }
 }
 

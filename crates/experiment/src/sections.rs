@@ -258,7 +258,8 @@ pub struct LabSection {
     /// Smallest difference that matters, as a fraction; smaller differences count as the same.
     #[key(default = Fraction(0.03))]
     pub detect: Fraction,
-    /// Relative half-width of each cell's interval at which `repeat = "auto"` also ends. A searched rate needs ten repeats.
+    /// Relative half-width of each cell's interval at which `repeat = "auto"` also ends. A searched rate needs ten
+    /// repeats.
     #[key(absent = "comparisons alone end repeats, and 10 % of searched rates")]
     pub precision: Option<PositiveFraction>,
     /// Question that `repeat = "auto"` answers.

@@ -107,8 +107,8 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
     ]
 }
 
-/// How many hold the middle of the others in their own interval, and the middle of all. The middle of all may be the rate
-/// of one of them, which holds it whatever its interval is.
+/// How many hold the middle of the others in their own interval, and the middle of all. The middle of all may be the
+/// rate of one of them, which holds it whatever its interval is.
 fn agreement(rates: &[RateTry]) -> (usize, Option<f64>) {
     let middle_without = |left_out: Option<usize>| {
         let kept = rates.iter().enumerate().filter(|(nth, _)| Some(*nth) != left_out);

@@ -32,8 +32,8 @@ pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
     }
     add_medians(&mut grid, &cells, OTHERS.map(of_search));
     grid.notes.push(TableNote::Words(format!(
-        "Operations a second of all clients: the highest requested rate that keeps {promise}, of which verdicts compare \
-         what was reached; and as many as the clients could do one after the other."
+        "Operations a second of all clients: the highest requested rate that keeps {promise}, of which verdicts \
+         compare what was reached; and as many as the clients could do one after the other."
     )));
     Some(grid)
 }
