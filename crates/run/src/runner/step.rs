@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use kvdyno_model::Design;
+use kvdyno_model::{Design, VerdictFigure};
 use kvdyno_plan::design::{StepDesign, loads_at_once, step_design};
 use kvdyno_plan::{PlannedTrial, Setup};
 use kvdyno_results::{
@@ -122,7 +122,9 @@ impl<'a> Runner<'a> {
         Ok(Some(again))
     }
 
-    /// The design for trials of one step; those that had another before keep that, as far as they still can.
+    /// The design for trials of one step; those that had another before keep that, as far as they still can. Where the
+    /// figure is CPU time, which only duets have, slices are not kept: by chance a client may have slept in the warm-up
+    /// of an earlier repeat.
     fn design(&self, trials: &[&PlannedTrial]) -> StepDesign {
         let Some(first) = trials.first() else { return StepDesign::turns("there is nothing to run") };
         if first.key.phase == Phase::Load {
@@ -132,7 +134,9 @@ impl<'a> Runner<'a> {
         let design = step_design(self.experiment(first), trials, &engines, &self.design_machine(first))
             // It was checked with all setups; those that are left may not be enough for it.
             .unwrap_or_else(|refused| StepDesign::turns(&refused.message));
-        match (design.design, self.design_before(first)) {
+        let needs_duets = self.experiment(first).lab.figure == VerdictFigure::CpuTime;
+        let is_kept = |before: &&DesignFacts| !needs_duets || before.design == Design::Duet;
+        match (design.design, self.design_before(first).filter(is_kept)) {
             (Design::Auto, Some(before)) => StepDesign { design: before.design, why: before.why.clone(), ..design },
             _ => design,
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kvdyno_model::Design;
 use kvdyno_results::Spent;
 
 use super::*;
@@ -49,6 +50,20 @@ fn trials_beside_each_other_are_started_together() {
     let mut names: Vec<&str> = together.split(" + ").collect();
     names.sort();
     assert_eq!(names, ["a readrandom", "b readrandom", "c readrandom"]);
+}
+
+/// The script has slices of all trials that are open together.
+#[test]
+fn each_repeat_may_be_a_duet_where_only_duets_have_the_figure() {
+    let designs = |figure: &str| {
+        let of_one = "[engine.a]\nengine = \"one\"\n[engine.b]\nengine = \"one\"";
+        let lab = format!("repeat = 2\ndesign = \"auto\"\nfigure = \"{figure}\"\n{of_one}");
+        let mut run = TestRun::of("a b", "readrandom", &lab);
+        run.calls();
+        run.script.designs.take()
+    };
+    assert_eq!(designs("throughput"), [Design::Auto, Design::Slices]);
+    assert_eq!(designs("cpu"), [Design::Auto, Design::Auto]);
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(super) struct Script {
     pub(super) calls: RefCell<Vec<String>>,
     /// The file of a database before each trial.
     pub(super) before: RefCell<Vec<(String, String)>>,
+    /// The designs of trials that were open together, in order.
+    pub(super) designs: RefCell<Vec<Design>>,
     /// Seconds, beside the one that each of them takes, of trials that are open together.
     pub(super) together_s: f64,
 }
@@ -151,7 +153,15 @@ fn result(context: &TrialContext<'_>, outcome: TrialOutcome) -> TrialResult {
 }
 
 impl Executor for Script {
-    fn run(&self, trials: &[TrialContext<'_>], _: &StepDesign, live: &mut dyn FnMut(&Live)) -> io::Result<Vec<Ended>> {
+    fn run(
+        &self,
+        trials: &[TrialContext<'_>],
+        step: &StepDesign,
+        live: &mut dyn FnMut(&Live),
+    ) -> io::Result<Vec<Ended>> {
+        if trials.len() > 1 {
+            self.designs.borrow_mut().push(step.design);
+        }
         let names: Vec<String> = trials.iter().map(name_of).collect();
         self.calls.borrow_mut().push(names.join(" + "));
         for context in trials {
