@@ -100,8 +100,8 @@ impl Estimate {
     /// and are averaged.
     ///
     /// Successive repeats resemble each other where the machine's speed drifts. From [`FEWEST_CORRELATED`] of them on
-    /// the interval allows for it, as that of [`Estimate::from_series`] does. Where repeats end when it is narrow
-    /// enough, it is looked at after each.
+    /// the interval allows for it, be it that of neighbours alone, as in [`Estimate::from_series`], or of a drift
+    /// beneath noise. Where repeats end when it is narrow enough, it is looked at after each.
     pub fn of_rates(rates: &[f64], looks: Looks) -> Option<Estimate> {
         let logs: Vec<f64> = rates.iter().filter(|rate| **rate > 0.0).map(|rate| rate.ln()).collect();
         let of_logs = Estimate::of_log_rates(&logs, looks).filter(|_| logs.len() == rates.len());

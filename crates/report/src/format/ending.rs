@@ -37,7 +37,7 @@ fn verdicts(answer: &StudyAnswer, screen: Screen, space: usize) -> Vec<String> {
     };
     let sentences: Vec<String> = answer.groups.iter().flat_map(sentences).collect();
     let orders: Vec<String> =
-        answer.groups.iter().map(|group| broken(format!("{}: {}", group.title, group.line()))).collect();
+        answer.groups.iter().map(|group| broken(format!("{}: {}", group.title, group.line))).collect();
     if !sentences.is_empty() && rows(&sentences, screen) <= space {
         return sentences;
     }

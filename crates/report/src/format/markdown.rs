@@ -50,9 +50,9 @@ fn answer(answer: &StudyAnswer) -> String {
     let sentences: usize = answer.groups.iter().map(|group| group.sentences.len()).sum();
     let mut text = String::new();
     for group in &answer.groups {
-        text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.line()));
+        text += &format!("- **{}**: {}\n", markdown(&group.title), markdown(&group.line));
         // Without an order the line is the sentences.
-        if sentences <= MOST_SENTENCES && !group.order.is_empty() {
+        if sentences <= MOST_SENTENCES && group.has_order {
             text.extend(group.sentences.iter().map(|sentence| format!("  - {}\n", markdown(sentence))));
         }
     }

@@ -27,19 +27,14 @@ pub(crate) struct StudyAnswer {
 pub(crate) struct GroupAnswer {
     /// `readwhilewriting, 4 readers, 1 writer, reads`.
     pub(crate) title: String,
-    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`; empty if all of it are rates that no pair tells.
-    pub(crate) order: String,
+    /// `lmdb 3.50x > leveldb‡ 1.27x > bdb ? rocksdb`, or the sentences where it has no order.
+    pub(crate) line: String,
+    /// Whether it has an order.
+    pub(crate) has_order: bool,
     /// A sentence for each decided pair of neighbours, and for each rate that no pair tells.
     pub(crate) sentences: Vec<String>,
     /// The pairs of neighbours that are not decided.
     undecided: usize,
-}
-
-impl GroupAnswer {
-    /// Its order, or else its sentences.
-    pub(crate) fn line(&self) -> String {
-        if self.order.is_empty() { self.sentences.join("; ") } else { self.order.clone() }
-    }
 }
 
 impl StudyAnswer {
@@ -98,7 +93,8 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     };
     GroupAnswer {
         title: group.title() + &by,
-        order: group.order_line(),
+        line: group.line(),
+        has_order: !group.order_line().is_empty(),
         sentences: sentences.chain(group.rates()).collect(),
         undecided: undecided.len(),
     }
