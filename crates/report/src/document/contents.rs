@@ -19,7 +19,7 @@ use crate::tables::{
     Fact, Relative, common_work, key_facts, machine_facts, main_settings, processor, relatives, versions,
 };
 use crate::verdicts::{
-    Longer, PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings, terms,
+    Longer, PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings,
 };
 use crate::words::title;
 
@@ -102,7 +102,7 @@ impl<'a> Document<'a> {
             doubts: doubts(study),
             doubts_of_trials: doubts_of_trials(study),
             notes: notes(study),
-            answer: answer(&groups, &terms(study), longer(study).as_ref()),
+            answer: answer(study, &groups, longer(study).as_ref()),
             sections: sections(study, &groups),
             load: TrialTable::of(study, Phase::Load),
             run: TrialTable::of(study, Phase::Run),

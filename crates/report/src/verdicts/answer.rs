@@ -3,9 +3,10 @@
 use kvdyno_analysis::verdicts::{Comparison, Looks, Terms, Unsure, Verdict, VerdictFigure};
 use kvdyno_results::Side;
 
-use super::groups::{RESERVATION, VerdictGroup};
+use super::groups::{RESERVATION, VerdictGroup, terms};
 use super::sentences::per_cent;
 use crate::order::distinct;
+use crate::study::Study;
 
 /// The verdicts of a study in short.
 #[derive(Debug, Default)]
@@ -50,9 +51,9 @@ impl StudyAnswer {
     }
 }
 
-/// The answer of some groups, whose comparisons have these terms. `longer`: see [`Longer`]; absent if the run cannot be
-/// lengthened.
-pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Option<&Longer>) -> StudyAnswer {
+/// The answer of a study's groups. `longer`: see [`Longer`]; absent if the run cannot be lengthened.
+pub(crate) fn answer(study: &Study<'_>, groups: &[VerdictGroup<'_, '_>], longer: Option<&Longer>) -> StudyAnswer {
+    let terms = &terms(study);
     let neighbours = || groups.iter().flat_map(|group| group.verdicts.neighbours().map(|pair| &pair.comparison));
     let reasons: Vec<Unsure> = neighbours().filter_map(|one| one.unsure).collect();
     let kinds = distinct(reasons.iter().map(std::mem::discriminant));
@@ -73,7 +74,7 @@ pub(crate) fn answer(groups: &[VerdictGroup<'_, '_>], terms: &Terms, longer: Opt
         is_reserved.then(|| format!("{RESERVATION} with reservations, which stand with the verdicts")),
     ];
     StudyAnswer {
-        help: help(neighbours(), terms, longer),
+        help: help(neighbours(), (terms, study.experiment.lab.figure), longer),
         pairs: neighbours().count(),
         untold,
         groups: answers,
@@ -100,9 +101,15 @@ fn of_group(group: &VerdictGroup<'_, '_>) -> GroupAnswer {
     }
 }
 
-/// The flag that may decide the open ones of some comparisons; empty if none is open.
-fn help<'c>(comparisons: impl Iterator<Item = &'c Comparison>, terms: &Terms, longer: Option<&Longer>) -> String {
-    let open: Vec<&Comparison> = comparisons.filter(|one| one.is_open()).collect();
+/// The flag that may decide the open ones of some comparisons; empty if none is open. A run that ends by its results
+/// has no repeats for the sake of another figure than the experiment's.
+fn help<'c>(
+    comparisons: impl Iterator<Item = &'c Comparison>,
+    (terms, figure): (&Terms, VerdictFigure),
+    longer: Option<&Longer>,
+) -> String {
+    let may_decide = |one: &&Comparison| one.is_open() && (one.figure == figure || !terms.looks.are_many());
+    let open: Vec<&Comparison> = comparisons.filter(may_decide).collect();
     let has = |unsure: Unsure| open.iter().any(|one| one.unsure == Some(unsure));
     let repeats = open.iter().map(|one| one.repeats).max();
     match (repeats, terms.looks) {
@@ -140,5 +147,39 @@ fn rounded_up(seconds: f64) -> String {
     match seconds {
         seconds if seconds <= 90.0 => format!("{:.0}s", 10.0 * (seconds / 10.0).ceil()),
         seconds => format!("{:.0}m", (seconds / 60.0).ceil()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kvdyno_experiment::Experiment;
+    use kvdyno_results::TrialKey;
+
+    use super::super::groups::groups;
+    use super::*;
+    use crate::study::Contents;
+    use crate::testing::{only_trial, result};
+
+    /// The help of a run that ends by this figure: repeats of two setups that lie across each other, without their CPU
+    /// time.
+    fn help_by(figure: &str) -> String {
+        let lab = format!("repeat = \"auto\"\nfigure = \"{figure}\"\n");
+        let experiment = Experiment::parse(&format!("engines = [\"lmdb\", \"bdb\"]\n[lab]\n{lab}")).unwrap();
+        let of = |engine: &str, rates: [f64; 3]| {
+            let engine = engine.to_owned();
+            (1..).zip(rates).map(move |(repeat, rate)| {
+                result(TrialKey { number: repeat, repeat, ..only_trial(&engine, "readrandom") }, rate)
+            })
+        };
+        let results = of("lmdb", [100.0, 120.0, 90.0]).chain(of("bdb", [110.0, 90.0, 100.0])).collect();
+        let contents = Contents::made_up(experiment, results);
+        let study = Study::of(&contents).unwrap();
+        answer(&study, &groups(&study), None).help
+    }
+
+    #[test]
+    fn more_time_is_advised_for_the_figure_by_which_the_run_ends() {
+        assert_eq!(help_by("throughput"), "a longer --budget may help");
+        assert_eq!(help_by("cpu"), "");
     }
 }
