@@ -1,8 +1,13 @@
 //! The row `promises`: searches for the highest rate that keeps a promise, again and again. Each must agree with the
-//! others within its own interval, end in time, and find no more than a closed loop does.
+//! others within its own interval, end in time, and find no more than a closed loop does. Where the machine's speed
+//! changes from one search to the next, no search can know; so it is told as well whether they agree in the share of
+//! what a closed loop reaches, which each measures first.
 
 use std::io;
 
+use kvdyno_analysis::Estimate;
+use kvdyno_analysis::verdicts::Looks;
+use kvdyno_results::{RateSearch, TrialResult};
 use serde_json::Value;
 
 use crate::pairs::{counted, middle};
@@ -22,22 +27,43 @@ const CLOSED: [&str; 6] = ["--repeat", "20", "--duration", "500ms", "--warmup", 
 /// The share of searches that must agree.
 const AGREE: f64 = 0.9;
 
-/// The answer of one search, or the rate of a closed loop, as its report has them.
-struct RateTry {
-    /// Reads a second; absent if there is none.
-    rate: Option<f64>,
+/// A figure of one try.
+#[derive(Clone, Copy, Default)]
+struct TriedFigure {
+    /// Absent if there is none.
+    value: Option<f64>,
     /// Its 95 % interval; absent if there is none.
     interval: Option<(f64, f64)>,
+}
+
+/// The answer of one search, or the rate of a closed loop.
+struct RateTry {
+    /// Reads a second, as the report has them.
+    rate: TriedFigure,
+    /// That over the rate of the closed loop that each repeat of a search begins with; absent of a closed loop.
+    share: TriedFigure,
     /// Time of the whole command, seconds.
     wall_s: f64,
 }
 
 impl RateTry {
-    fn of(report: &Value, wall_s: f64) -> RateTry {
+    /// The results stand in the order in which they were had.
+    fn of(report: &Value, results: &[TrialResult], wall_s: f64) -> RateTry {
         let mut cells = report["cells"].as_array().into_iter().flatten();
         let rate = cells.find(|cell| cell["phase"] == "run").map_or(&Value::Null, |cell| &cell["reads_per_s"]);
-        RateTry { rate: rate["value"].as_f64(), interval: rate["low"].as_f64().zip(rate["high"].as_f64()), wall_s }
+        let (value, interval) = (rate["value"].as_f64(), rate["low"].as_f64().zip(rate["high"].as_f64()));
+        let searches = results.iter().filter(|result| result.is_finished()).filter_map(|result| result.search.as_ref());
+        RateTry { rate: TriedFigure { value, interval }, share: share_of(searches), wall_s }
     }
+}
+
+/// The share of searches, with the interval that a rate of as many repeats has.
+fn share_of<'r>(searches: impl Iterator<Item = &'r RateSearch>) -> TriedFigure {
+    let of_capacity = searches.filter(|search| search.capacity_per_s > 0.0);
+    let shares: Vec<f64> =
+        of_capacity.filter_map(|search| Some(search.highest_per_s? / search.capacity_per_s)).collect();
+    let of = |share: Estimate| TriedFigure { value: Some(share.value), interval: share.low.zip(share.high) };
+    Estimate::of_rates(&shares, Looks::AfterEach).map(of).unwrap_or_default()
 }
 
 /// Does what is not there yet, and holds it against the targets.
@@ -60,15 +86,17 @@ fn try_of(tries: &Tries, name: &str, engine: &str, words: &[&str], seed: u32) ->
     let work = [engine, "--workload", "readrandom", "--readers", "1", "--records", "200k", "--seed", &seed];
     let words: Vec<String> = work.iter().chain(words).map(|word| (*word).to_owned()).collect();
     let Some(one) = tries.compare(name, &words)? else { return Ok(None) };
-    Ok(Some(RateTry::of(&tries.report_of(&one.folder)?, one.wall_s)))
+    Ok(Some(RateTry::of(&tries.report_of(&one.folder)?, &one.results, one.wall_s)))
 }
 
-fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [FidelityLine; 4] {
-    let (agree, all) = agreement(searches);
-    let (of_closed, all_closed) = agreement(closed);
+fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [FidelityLine; 5] {
+    let rates = |tries: &[RateTry]| agreement(&tries.iter().map(|one| one.rate).collect::<Vec<_>>());
+    let (agree, all) = rates(searches);
+    let (of_closed, all_closed) = rates(closed);
+    let (of_shares, all_shares) = agreement(&searches.iter().map(|one| one.share).collect::<Vec<_>>());
     let tried = searches.len();
     let below = searches.iter().zip(closed).filter(|(search, closed)| {
-        search.interval.zip(closed.interval).is_some_and(|((low, _), (_, high))| low <= high)
+        search.rate.interval.zip(closed.rate.interval).is_some_and(|((low, _), (_, high))| low <= high)
     });
     let (below, of_both) = (below.count(), tried.min(closed.len()));
     let longest = searches.iter().map(|search| search.wall_s).fold(0.0, f64::max);
@@ -92,6 +120,11 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
             agree as f64 >= AGREE * tried as f64,
         ),
         FidelityLine::without_target(
+            format!("{engine}, their share of the closed loop that each repeat begins with: the same"),
+            tried,
+            format!("{}, middle {:.2}", counted(of_shares, tried), all_shares.unwrap_or_default()),
+        ),
+        FidelityLine::without_target(
             format!("{engine}, the closed loops beside them: the same"),
             closed.len(),
             told(of_closed, closed.len(), all_closed),
@@ -107,18 +140,18 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
     ]
 }
 
-/// How many hold the middle of the others in their own interval, and the middle of all. The middle of all may be the
-/// rate of one of them, which holds it whatever its interval is.
-fn agreement(rates: &[RateTry]) -> (usize, Option<f64>) {
+/// How many hold the middle of the others in their own interval, and the middle of all. The middle of all may be one of
+/// them, which holds it whatever its interval is.
+fn agreement(figures: &[TriedFigure]) -> (usize, Option<f64>) {
     let middle_without = |left_out: Option<usize>| {
-        let kept = rates.iter().enumerate().filter(|(nth, _)| Some(*nth) != left_out);
-        middle(kept.filter_map(|(_, one)| one.rate).collect())
+        let kept = figures.iter().enumerate().filter(|(nth, _)| Some(*nth) != left_out);
+        middle(kept.filter_map(|(_, one)| one.value).collect())
     };
-    let holds = |(nth, one): &(usize, &RateTry)| {
+    let holds = |(nth, one): &(usize, &TriedFigure)| {
         let others = middle_without(Some(*nth)).zip(one.interval);
         others.is_some_and(|(others, (low, high))| (low..=high).contains(&others))
     };
-    (rates.iter().enumerate().filter(holds).count(), middle_without(None))
+    (figures.iter().enumerate().filter(holds).count(), middle_without(None))
 }
 
 #[cfg(test)]
@@ -131,7 +164,7 @@ mod tests {
     fn of(rate: f64) -> RateTry {
         let rate = json!({ "value": rate, "low": 0.98 * rate, "high": 1.02 * rate });
         let load = json!({ "phase": "load", "reads_per_s": null });
-        RateTry::of(&json!({ "cells": [load, { "phase": "run", "reads_per_s": rate }] }), 10.0)
+        RateTry::of(&json!({ "cells": [load, { "phase": "run", "reads_per_s": rate }] }), &[], 10.0)
     }
 
     #[test]
@@ -143,15 +176,36 @@ mod tests {
             let closed: Vec<RateTry> = (0..10).map(|_| of(120.0)).collect();
             lines_of("lmdb", &searches, &closed).map(|line| line.is_met)
         };
-        assert_eq!(met(1), [true; 4]);
-        assert_eq!(met(2), [false, true, true, true]);
-        assert_eq!(lines_of("lmdb", &[], &[]).map(|line| line.is_met), [false, true, false, false]);
+        assert_eq!(met(1), [true; 5]);
+        assert_eq!(met(2), [false, true, true, true, true]);
+        assert_eq!(lines_of("lmdb", &[], &[]).map(|line| line.is_met), [false, true, true, false, false]);
+    }
+
+    #[test]
+    fn the_share_does_not_change_with_the_speed_of_the_machine() {
+        let search = |(capacity_per_s, highest_per_s): (f64, f64)| RateSearch {
+            promise: PROMISE.parse().unwrap(),
+            capacity_per_s,
+            least_per_s: 1.0,
+            highest_per_s: Some(highest_per_s).filter(|rate| *rate > 0.0),
+            probes: Vec::new(),
+        };
+        let of = |searches: &[(f64, f64)]| share_of(searches.iter().map(|one| search(*one)).collect::<Vec<_>>().iter());
+        let [slow, fast] = [1.0, 2.0].map(|speed| {
+            let rates = [(100.0, 50.0), (100.0, 51.0), (0.0, 50.0), (98.0, 50.0), (100.0, 0.0)];
+            of(&rates.map(|(capacity, highest)| (speed * capacity, speed * highest)))
+        });
+        assert_eq!((slow.value, slow.interval), (fast.value, fast.interval));
+        assert!(slow.interval.is_some_and(|(low, high)| low < 0.5 && 0.52 < high), "{:?}", slow.interval);
+        assert!(slow.value.is_some_and(|share| (0.5..0.511).contains(&share)), "{:?}", slow.value);
+        assert_eq!(of(&[]).value, None);
     }
 
     #[test]
     fn none_agrees_with_itself() {
-        assert_eq!(agreement(&[of(100.0), of(110.0)]), (0, Some(100.0)));
-        assert_eq!(agreement(&[of(100.0), of(101.0), of(110.0)]), (2, Some(101.0)));
+        let of_rates = |rates: &[f64]| agreement(&rates.iter().map(|rate| of(*rate).rate).collect::<Vec<_>>());
+        assert_eq!(of_rates(&[100.0, 110.0]), (0, Some(100.0)));
+        assert_eq!(of_rates(&[100.0, 101.0, 110.0]), (2, Some(101.0)));
     }
 
     #[test]
