@@ -125,7 +125,7 @@ fn what_engines_count_as_written_the_device_has_seen() {
         return;
     }
     let lab = Lab::new();
-    let compared = lab.compare(["rocksdb", "wiredtiger"]).workload("overwrite").milliseconds(3000);
+    let compared = lab.compare(["rocksdb", "wiredtiger"]).workload("overwrite").operations(100_000);
     let sized = compared.with("records", 100_000).with("value-size", 1000).with("write-buffer", "2MiB");
     let direct = sized
         .with("cache", "16MiB")
