@@ -150,6 +150,8 @@ pub enum Doubt {
     RateNotKept {
         /// Kind of operation.
         kind: OpKind,
+        /// The rate, and that which was reached, a second; absent where each role has its own.
+        rates: Option<(f64, f64)>,
         /// The time that the client that was furthest behind was late at the end, seconds.
         behind_s: f64,
         /// The most that it may be late, seconds.
@@ -258,12 +260,17 @@ impl fmt::Display for Doubt {
                     Syncs::OfWorker(syncs) => write!(f, "filesystem did only {syncs} syncs for the engine."),
                 }
             }
-            Doubt::RateNotKept { kind, behind_s, allowed_s } => write!(
-                f,
-                "The rate of {kind} operations was not kept: at the end a client was {behind_s:.2} s behind, and more \
-                 than {allowed_s:.2} s is a backlog that grows. Their latency is that of the backlog, and rises with \
-                 the window."
-            ),
+            Doubt::RateNotKept { kind, rates, behind_s, allowed_s } => {
+                write!(f, "The rate of {kind} operations was not kept: ")?;
+                if let Some((requested, reached)) = rates {
+                    write!(f, "{requested} a second were requested and {reached:.1} were reached; ")?;
+                }
+                write!(
+                    f,
+                    "at the end a client was {behind_s:.2} s behind, and more than {allowed_s:.2} s is a backlog that \
+                     grows. Their latency is that of the backlog, and rises with the window."
+                )
+            }
             Doubt::PacerInTheWay { kind, late_ns, mean_ns } => write!(
                 f,
                 "A {kind} began {late_ns:.0} ns late in the mean because its client slept too long: {:.0} % of its \
@@ -369,7 +376,7 @@ pub fn check(result: &TrialResult, machine: Option<&Machine>) -> Vec<Doubt> {
         let driver = if below.is_some() { None } else { driver_dominates(o, machine) };
         // At a requested rate, the latency of an operation counts from when it was due and not from its call.
         let beyond = if limited { None } else { rate_beyond_latency(o) };
-        [driver, below, beyond, rate_not_kept(o, seconds), pacer_in_the_way(o), few_operations(o)]
+        [driver, below, beyond, rate_not_kept(result, o, seconds), pacer_in_the_way(o), few_operations(o)]
     });
     whole.into_iter().chain(by_kind).flatten().collect()
 }
@@ -447,10 +454,11 @@ fn rate_beyond_latency(operations: &Operations) -> Option<Doubt> {
     beyond.then_some(Doubt::RateBeyondLatency { kind, per_s: operations.operations_per_s, possible_per_s })
 }
 
-fn rate_not_kept(operations: &Operations, seconds: Option<f64>) -> Option<Doubt> {
+fn rate_not_kept(result: &TrialResult, operations: &Operations, seconds: Option<f64>) -> Option<Doubt> {
     let pacing = operations.pacing.filter(|pacing| !pacing.kept)?;
-    let allowed_s = Pacing::allowed_s(seconds?);
-    Some(Doubt::RateNotKept { kind: operations.kind, behind_s: pacing.behind_s, allowed_s })
+    let (side, allowed_s) = (operations.side(), Pacing::allowed_s(seconds?));
+    let rates = result.requested_per_s(side).map(|requested| (requested, result.reached_per_s(side)));
+    Some(Doubt::RateNotKept { kind: operations.kind, rates, behind_s: pacing.behind_s, allowed_s })
 }
 
 fn pacer_in_the_way(operations: &Operations) -> Option<Doubt> {

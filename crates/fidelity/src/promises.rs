@@ -7,7 +7,7 @@ use std::io;
 
 use kvdyno_analysis::Estimate;
 use kvdyno_analysis::verdicts::Looks;
-use kvdyno_results::{RateSearch, TrialResult};
+use kvdyno_results::{Operations, RateSearch, TrialResult};
 use serde_json::Value;
 
 use crate::pairs::{counted, middle};
@@ -42,6 +42,8 @@ struct RateTry {
     rate: TriedFigure,
     /// That over the rate of the closed loop that each repeat of a search begins with; absent of a closed loop.
     share: TriedFigure,
+    /// Measured parts, each at the rate that its search found, that keep the promise, and all of them.
+    measured: (usize, usize),
     /// Time of the whole command, seconds.
     wall_s: f64,
 }
@@ -52,9 +54,19 @@ impl RateTry {
         let mut cells = report["cells"].as_array().into_iter().flatten();
         let rate = cells.find(|cell| cell["phase"] == "run").map_or(&Value::Null, |cell| &cell["reads_per_s"]);
         let (value, interval) = (rate["value"].as_f64(), rate["low"].as_f64().zip(rate["high"].as_f64()));
-        let searches = results.iter().filter(|result| result.is_finished()).filter_map(|result| result.search.as_ref());
-        RateTry { rate: TriedFigure { value, interval }, share: share_of(searches), wall_s }
+        let finished = || results.iter().filter(|result| result.is_finished());
+        let share = share_of(finished().filter_map(|result| result.search.as_ref()));
+        let kept: Vec<bool> =
+            finished().filter_map(|one| keeps_promise(one.search.as_ref()?, one.operations.first()?)).collect();
+        let measured = (kept.iter().filter(|kept| **kept).count(), kept.len());
+        RateTry { rate: TriedFigure { value, interval }, share, measured, wall_s }
     }
+}
+
+/// Whether the reads of the measured part, at the rate that was found, keep the promise; absent if none was found.
+fn keeps_promise(search: &RateSearch, reads: &Operations) -> Option<bool> {
+    search.highest_per_s?;
+    Some(reads.pacing?.kept && search.promise.is_kept(|latency| reads.latency.promised(latency)))
 }
 
 /// The share of searches, with the interval that a rate of as many repeats has.
@@ -89,7 +101,7 @@ fn try_of(tries: &Tries, name: &str, engine: &str, words: &[&str], seed: u32) ->
     Ok(Some(RateTry::of(&tries.report_of(&one.folder)?, &one.results, one.wall_s)))
 }
 
-fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [FidelityLine; 5] {
+fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [FidelityLine; 6] {
     let rates = |tries: &[RateTry]| agreement(&tries.iter().map(|one| one.rate).collect::<Vec<_>>());
     let (agree, all) = rates(searches);
     let (of_closed, all_closed) = rates(closed);
@@ -98,6 +110,8 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
     let below = searches.iter().zip(closed).filter(|(search, closed)| {
         search.rate.interval.zip(closed.rate.interval).is_some_and(|((low, _), (_, high))| low <= high)
     });
+    let measured = searches.iter().map(|search| search.measured);
+    let (kept, parts) = measured.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let (below, of_both) = (below.count(), tried.min(closed.len()));
     let longest = searches.iter().map(|search| search.wall_s).fold(0.0, f64::max);
     let line = |target: &str, tries: usize, figure: String, bound: &str, is_met: bool| FidelityLine {
@@ -123,6 +137,11 @@ fn lines_of(engine: &str, searches: &[RateTry], closed: &[RateTry]) -> [Fidelity
             format!("{engine}, their share of the closed loop that each repeat begins with: the same"),
             tried,
             format!("{}, middle {:.2}", counted(of_shares, tried), all_shares.unwrap_or_default()),
+        ),
+        FidelityLine::without_target(
+            format!("{engine}, their measured parts, at the rates that were found: {PROMISE} kept again"),
+            parts,
+            counted(kept, parts),
         ),
         FidelityLine::without_target(
             format!("{engine}, the closed loops beside them: the same"),
@@ -156,6 +175,7 @@ fn agreement(figures: &[TriedFigure]) -> (usize, Option<f64>) {
 
 #[cfg(test)]
 mod tests {
+    use kvdyno_results::{Latency, OpKind, Pacing, Percentiles};
     use serde_json::json;
 
     use super::*;
@@ -176,20 +196,46 @@ mod tests {
             let closed: Vec<RateTry> = (0..10).map(|_| of(120.0)).collect();
             lines_of("lmdb", &searches, &closed).map(|line| line.is_met)
         };
-        assert_eq!(met(1), [true; 5]);
-        assert_eq!(met(2), [false, true, true, true, true]);
-        assert_eq!(lines_of("lmdb", &[], &[]).map(|line| line.is_met), [false, true, true, false, false]);
+        assert_eq!(met(1), [true; 6]);
+        assert_eq!(met(2), [false, true, true, true, true, true]);
+        assert_eq!(lines_of("lmdb", &[], &[]).map(|line| line.is_met), [false, true, true, true, false, false]);
     }
 
-    #[test]
-    fn the_share_does_not_change_with_the_speed_of_the_machine() {
-        let search = |(capacity_per_s, highest_per_s): (f64, f64)| RateSearch {
+    /// A search; a highest rate of 0 is that the promise was kept at none.
+    fn search((capacity_per_s, highest_per_s): (f64, f64)) -> RateSearch {
+        RateSearch {
             promise: PROMISE.parse().unwrap(),
             capacity_per_s,
             least_per_s: 1.0,
             highest_per_s: Some(highest_per_s).filter(|rate| *rate > 0.0),
             probes: Vec::new(),
+            measured: None,
+        }
+    }
+
+    #[test]
+    fn a_measured_part_keeps_the_promise_by_its_latency_and_its_rate() {
+        let kept = |highest: f64, p99_ns: u64, is_rate_kept: bool| {
+            let percentiles = Percentiles::from_fn(|_| p99_ns);
+            let reads = Operations {
+                kind: OpKind::Get,
+                threads: 1,
+                operations: 1000,
+                records: 1000,
+                operations_per_s: highest,
+                records_per_s: highest,
+                latency: Latency { percentiles, ..Latency::default() },
+                pacing: Some(Pacing { kept: is_rate_kept, ..Pacing::default() }),
+            };
+            keeps_promise(&search((100.0, highest)), &reads)
         };
+        assert_eq!(kept(50.0, 1_000_000, true), Some(true));
+        assert_eq!((kept(50.0, 1_000_001, true), kept(50.0, 1, false)), (Some(false), Some(false)));
+        assert_eq!(kept(0.0, 1, true), None);
+    }
+
+    #[test]
+    fn the_share_does_not_change_with_the_speed_of_the_machine() {
         let of = |searches: &[(f64, f64)]| share_of(searches.iter().map(|one| search(*one)).collect::<Vec<_>>().iter());
         let [slow, fast] = [1.0, 2.0].map(|speed| {
             let rates = [(100.0, 50.0), (100.0, 51.0), (0.0, 50.0), (98.0, 50.0), (100.0, 0.0)];

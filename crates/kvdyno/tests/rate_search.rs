@@ -36,6 +36,11 @@ fn agrees_with_itself(result: &TrialResult, search: &RateSearch) {
     let design = result.design.as_ref().unwrap();
     assert_eq!((design.design, design.slices), (Design::Turns, 1), "{design:?}");
     assert!(result.window.as_ref().unwrap().seconds >= 0.04, "{:?}", result.window);
+    let measured = search.measured.as_ref();
+    assert_eq!(measured.map(|measured| measured.per_s), search.highest_per_s, "{search:?}");
+    if let (Some(measured), [only]) = (measured, result.operations.as_slice()) {
+        assert_eq!(measured.latency, only.latency, "the account of the search and that of the trial");
+    }
     let due = search.highest_per_s.unwrap_or(search.least_per_s) * result.window.as_ref().unwrap().seconds;
     let done: u64 = result.operations.iter().filter(|one| one.pacing.is_some()).map(|one| one.operations).sum();
     assert!(done as f64 <= 1.2 * due + 4.0, "{done} operations, and {due} were due");
@@ -113,7 +118,13 @@ fn a_report_says_which_rate_keeps_what() {
     let ran = comparison.with("repeat", 3).run();
     ran.exits(0);
     let report = ran.lab.report("table");
-    for words in ["by the highest rate that keeps p90=10s", "Highest rate", "capacity/s", "highest rate with p90=10s"] {
+    for words in [
+        "by the highest rate that keeps p90=10s",
+        "Highest rate",
+        "capacity/s",
+        "measured, kept %",
+        "highest rate with p90=10s",
+    ] {
         assert!(report.contains(words), "{words}: {report}");
     }
     let page = std::fs::read_to_string(ran.lab.path("results/report/index.html")).unwrap();

@@ -12,6 +12,15 @@ pub fn counted_as<N: Display + PartialEq + From<u8>>(count: N, one: &str, more: 
     format!("{count} {}", if count == N::from(1) { one } else { more })
 }
 
+/// `4 readers, 1 writer`; where nobody only reads, `5 clients`: those of a mix read, too.
+pub fn threads(readers: u32, writers: u32) -> String {
+    match (readers, writers) {
+        (0, clients) => counted(clients, "client"),
+        (readers, 0) => counted(readers, "reader"),
+        (readers, writers) => format!("{}, {}", counted(readers, "reader"), counted(writers, "writer")),
+    }
+}
+
 /// `once`, `5 times`.
 pub fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }

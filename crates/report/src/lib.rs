@@ -21,7 +21,6 @@ mod tables;
 #[cfg(test)]
 mod testing;
 mod verdicts;
-mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 use kvdyno_analysis::{
     Cell, CellSteadiness, Doubt, SHORTEST_WINDOW_S, SLOW, Steadiness, Unsteady, Untold, Weakness, check,
 };
-use kvdyno_model::text::{self, duration, plus_minus, three_digits};
-use kvdyno_results::{Failure, FailureKind, Machine, Operations, Percentile, Phase, Side, TrialOutcome, TrialResult};
+use kvdyno_model::text::{self, counted, duration, plus_minus, threads, three_digits};
+use kvdyno_results::{
+    Failure, FailureKind, Machine, Operations, Percentile, Phase, RateSearch, Side, TrialOutcome, TrialResult,
+    broken_parts,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
-use crate::words::{threads, title};
 
 /// A failure, a doubt or a note, and the trial that it is about.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -56,7 +58,7 @@ fn is_long(cell: &Cell<'_>) -> bool {
 /// Figures that do not fit each other, trial by trial.
 pub(crate) fn doubts_of_trials(study: &Study<'_>) -> Vec<Remark> {
     let remark =
-        |(result, doubt): (&TrialResult, Doubt)| Remark { trial: title(&result.trial), text: doubt.to_string() };
+        |(result, doubt): (&TrialResult, Doubt)| Remark { trial: result.trial.title(), text: doubt.to_string() };
     of_machines(study).chain(all_doubts(study).into_iter().map(remark)).collect()
 }
 
@@ -84,7 +86,8 @@ pub(crate) fn weaknesses(
     let unsteady = steadiness.filter(|it| it.is_unsteady()).map(|_| Weakness::new("was not steady", "were not steady"));
     let doubts = cell.finished.iter().flat_map(|result| check(result, machine));
     let doubts = distinct(doubts.filter_map(|doubt| doubt.weakness()));
-    let missed = Side::ALL.into_iter().filter_map(|side| missed_rate(cell, side));
+    let missed =
+        Side::ALL.into_iter().filter_map(|side| broken_promise(cell, side).or_else(|| missed_rate(cell, side)));
     let declared = stronger(cell).into_iter().chain(read_ahead(cell));
     let uneven = Side::ALL.into_iter().filter_map(|side| uneven(cell, side));
     unsteady.into_iter().chain(doubts).chain(missed).chain(uneven).chain(declared).collect()
@@ -132,6 +135,17 @@ fn read_ahead(cell: &Cell<'_>) -> Option<Weakness> {
     let is_much = cell.key.phase == Phase::Run && storage > READ_AHEAD.max(2.0 * records);
     let of_one = format!("read {} KiB from the storage for each read operation", three_digits(storage / 1024.0));
     is_much.then(|| Weakness { of_one: of_one.into(), of_both: None, side: Some(Side::Reads) })
+}
+
+/// `did not keep p99=1ms in 1 of 5 measured parts`, of a searched rate; absent where each kept it, in older results,
+/// and of sides whose rate was not searched.
+fn broken_promise(cell: &Cell<'_>, side: Side) -> Option<Weakness> {
+    let of_side = cell.finished.iter().filter(|result| result.workload.is_searched(side));
+    let searches: Vec<&RateSearch> = of_side.filter_map(|result| result.search.as_ref()).collect();
+    let (broken, all) = broken_parts(searches.iter().copied());
+    let promise = searches.first()?.promise;
+    let words = format!("did not keep {promise} in {broken} of {}", counted(all, "measured part"));
+    (broken > 0).then(|| Weakness { of_one: words.clone().into(), of_both: Some(words.into()), side: None })
 }
 
 /// `did 9.50 of 500 requested writes a second`, or of a searched rate and where most trials kept it `did not keep its
@@ -248,7 +262,7 @@ pub(crate) fn notes(study: &Study<'_>) -> Vec<Remark> {
     let of_trial = |result: &TrialResult| -> Vec<Remark> {
         let interference = result.environment.interference.iter().map(ToString::to_string);
         let notes = result.notes.iter().cloned().chain(interference);
-        notes.map(|text| Remark { trial: title(&result.trial), text }).collect()
+        notes.map(|text| Remark { trial: result.trial.title(), text }).collect()
     };
     let of_trials = study.results.iter().flat_map(of_trial);
     let hosts = study.machines.parts_of_hosts().map(|text| Remark { trial: "machines".to_owned(), text });
@@ -311,9 +325,9 @@ fn grouped<T, K: PartialEq>(
     let remark = |wanted| {
         let alike: Vec<_> = all.iter().filter(|entry| key(entry) == wanted).collect();
         let trial = match alike.as_slice() {
-            [(result, _)] => title(&result.trial),
+            [(result, _)] => result.trial.title(),
             [(result, _), rest @ ..] if rest.iter().all(|(other, _)| other.trial == result.trial) => {
-                title(&result.trial)
+                result.trial.title()
             }
             _ => format!("{} {}, {} trials", wanted.0, wanted.1, trials(&alike)),
         };

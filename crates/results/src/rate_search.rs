@@ -20,6 +20,9 @@ pub struct RateSearch {
     pub highest_per_s: Option<f64>,
     /// The rates that were tried, in order.
     pub probes: Vec<RateProbe>,
+    /// The measured part, at the highest rate; absent if there is none, and in older results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<RateProbe>,
 }
 
 /// A rate that was tried.
@@ -37,6 +40,13 @@ pub struct RateProbe {
     pub behind_s: f64,
     /// Whether the rate was kept, and the promise, too.
     pub kept: bool,
+}
+
+/// How many measured parts of searches did not keep their promise, and how many there are. At a highest rate either
+/// comes out by chance.
+pub fn broken_parts<'s>(searches: impl Iterator<Item = &'s RateSearch>) -> (usize, usize) {
+    let kept: Vec<bool> = searches.filter_map(|search| Some(search.measured.as_ref()?.kept)).collect();
+    (kept.iter().filter(|kept| !**kept).count(), kept.len())
 }
 
 impl Latency {

@@ -1,6 +1,7 @@
 //! The result of one trial.
 
 use jiff::Timestamp;
+use kvdyno_model::text::threads;
 use serde::{Deserialize, Serialize};
 
 pub use kvdyno_model::{FailureKind, Phase};
@@ -133,6 +134,16 @@ pub struct TrialKey {
 }
 
 impl TrialKey {
+    /// The trial for people: `rocksdb readwhilewriting, 4 readers, 1 writer, repeat 2`.
+    pub fn title(&self) -> String {
+        let threads = match self.phase {
+            Phase::Load => String::new(),
+            Phase::Run => format!(", {}", threads(self.readers, self.writers)),
+        };
+        let processes = if self.processes() > 1 { " as processes" } else { "" };
+        format!("{} {}{threads}{processes}, repeat {}", self.engine, self.workload, self.repeat)
+    }
+
     /// The preset of the engine's name: `lsm` of `wiredtiger:lsm`; absent if none was chosen.
     pub fn preset(&self) -> Option<&str> {
         self.engine.split_once(':').map(|(_, preset)| preset)

@@ -79,7 +79,7 @@ impl Snapshot {
     }
 }
 
-/// Everything that clients at a searched rate did in warm-up parts so far.
+/// Everything that clients at a searched rate did so far.
 #[derive(Clone, Debug)]
 pub struct ProbeReading {
     /// Latencies of all their operations by bucket.
@@ -125,12 +125,12 @@ impl<'a> Observer<'a> {
         self.snapshot(|stats| &stats.warmup)
     }
 
-    /// The account of the clients at a searched rate, in parts of the warm-up.
+    /// The account of the clients at a searched rate, in the warm-up and in the measured part.
     pub fn probe_reading(&self, parameters: &WorkloadParameters) -> ProbeReading {
         let mut reading = ProbeReading { counts: vec![0; BUCKETS], behind: Vec::new() };
         for stats in self.clients.iter().take(parameters.primary_clients() as usize) {
             let mut behind = 0;
-            for ops in stats.used(&stats.warmup) {
+            for ops in stats.used(&stats.warmup).chain(stats.used(&stats.measured)) {
                 ops.latency.add_to(&mut reading.counts);
                 behind += ops.pacing.behind.load(Ordering::Relaxed);
             }

@@ -55,7 +55,7 @@ fn a_role_in_a_part_of_the_window_is_judged_by_its_own_time() {
     let late = Pacing { behind_s: 0.06, ..Pacing::default() };
     result.workload.roles[0].rate = Some(5.0);
     result.of_roles[0].operations[0].pacing = Some(late);
-    let expected = Doubt::RateNotKept { kind: OpKind::Get, behind_s: 0.06, allowed_s: 0.05 };
+    let expected = Doubt::RateNotKept { kind: OpKind::Get, rates: None, behind_s: 0.06, allowed_s: 0.05 };
     assert_eq!(check(&result, None), [expected]);
 }
 
@@ -286,7 +286,8 @@ fn a_rate_that_was_not_kept() {
     let pacing = Pacing { behind_s: 9.0, most_behind_s: 9.0, kept: false, ..Pacing::default() };
     slow.operations[0].pacing = Some(pacing);
     let told = sentences(&slow);
-    assert!(told[0].starts_with("The rate of get operations was not kept: at the end a client was 9.00 s"), "{told:?}");
+    let rates = "1000 a second were requested and 100.0 were reached; at the end a client was 9.00 s behind";
+    assert!(told[0].starts_with(&format!("The rate of get operations was not kept: {rates}")), "{told:?}");
     slow.operations[0].pacing = Some(Pacing { behind_s: 0.001, kept: true, ..pacing });
     assert!(sentences(&slow).iter().all(|told| !told.contains("not kept")));
 }

@@ -1,5 +1,6 @@
 //! Read, update and space amplification of engines: where each has made its choice between the three.
 
+use kvdyno_model::text::threads;
 use kvdyno_results::{Phase, TrialResult};
 
 use super::drawn::DrawnChart;
@@ -11,7 +12,6 @@ use crate::error::ReportError;
 use crate::figures::amplification::{CALL_READ_AMPLIFICATION, CALL_WRITE_AMPLIFICATION, SPACE_AMPLIFICATION};
 use crate::figures::{Figure, FigureSource};
 use crate::study::{Study, StudyCell};
-use crate::words::threads;
 
 /// Below this nothing is told apart: all came from memory.
 const LEAST: f64 = 0.01;

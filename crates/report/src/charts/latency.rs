@@ -1,6 +1,7 @@
 //! Latencies, percentile by percentile.
 
 use kvdyno_analysis::{CellLatency, Estimate};
+use kvdyno_model::text::threads;
 use kvdyno_results::{Percentile, Side};
 
 use super::drawn::DrawnChart;
@@ -10,7 +11,6 @@ use super::ticks::Axis;
 use crate::error::ReportError;
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
-use crate::words::threads;
 
 /// The latency of one side's calls for each number of threads, a line an engine. All have the same scale.
 pub(super) fn latencies(study: &Study<'_>, workload: &str, side: Side) -> Result<Vec<DrawnChart>, ReportError> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use kvdyno_model::PromisedBound;
+use kvdyno_model::text::threads;
 use kvdyno_results::{RateProbe, RateSearch};
 
 use super::drawn::DrawnChart;
@@ -12,7 +13,6 @@ use super::ticks::Axis;
 use super::time_charts::lines_by_threads;
 use crate::error::ReportError;
 use crate::study::{Study, StudyCell};
-use crate::words::threads;
 
 /// Rates are put together, those of a cell's repeats too, of which each is less than this factor from the next.
 const SAME_RATE: f64 = 1.03;

@@ -1,5 +1,6 @@
 //! Latencies as curves: the histograms of a cell's trials merged, percentiles on an axis of nines.
 
+use kvdyno_model::text::threads;
 use kvdyno_results::Side;
 
 use super::drawn::DrawnChart;
@@ -9,7 +10,6 @@ use super::ticks::Axis;
 use super::time_charts::lines_by_threads;
 use crate::error::ReportError;
 use crate::study::{Study, StudyCell};
-use crate::words::threads;
 
 /// The curve of one side's calls for each number of threads, a line an engine. All have the same scales. None of cells
 /// whose logs are not all there.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_model::text::short;
+use kvdyno_model::text::{short, threads};
 
 use super::drawn::DrawnChart;
 use super::line_chart::{ChartLine, LineChart, Point};
@@ -10,7 +10,6 @@ use super::paint::paint_lines;
 use super::ticks::Axis;
 use crate::error::ReportError;
 use crate::study::{Study, StudyCell};
-use crate::words::threads;
 
 /// More points than this are put together: a line cannot show them, and all of them would travel with the page.
 pub(super) const MOST_POINTS: usize = 200;

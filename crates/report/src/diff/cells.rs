@@ -6,6 +6,7 @@ use kvdyno_analysis::verdicts::{
     measured,
 };
 use kvdyno_analysis::{Cell, PutOff, Series, Weakness, steadiness};
+use kvdyno_model::text::threads;
 use kvdyno_results::{CellKey, EngineFacts, Phase, Setting};
 
 use super::text;
@@ -13,7 +14,6 @@ use crate::machines::Machines;
 use crate::order::distinct;
 use crate::remarks::weaknesses;
 use crate::verdicts::Predicate;
-use crate::words::threads;
 
 /// A cell of one setup and its counterpart of the other, by one figure.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use kvdyno_analysis::verdicts::Question;
 use kvdyno_model::text::of_the_rest;
-use kvdyno_results::{Machine, Phase, TrialResult};
+use kvdyno_results::{Machine, Phase, TrialKey, TrialResult};
 use serde_json::{Map, Value};
 
 use super::cells::CellTable;
@@ -21,7 +21,6 @@ use crate::tables::{
 use crate::verdicts::{
     Longer, PairSummary, RankingSummary, StudyAnswer, VerdictGroup, answer, groups, pairs, per_cent, rankings,
 };
-use crate::words::title;
 
 /// A report, in no format yet.
 pub(crate) struct Document<'a> {
@@ -167,7 +166,7 @@ fn ran(study: &Study<'_>) -> String {
 const MOST_NAMED: usize = 5;
 
 fn incomplete(study: &Study<'_>) -> Option<String> {
-    let names: Vec<String> = study.missing.iter().take(MOST_NAMED).map(title).collect();
+    let names: Vec<String> = study.missing.iter().take(MOST_NAMED).map(TrialKey::title).collect();
     let more = of_the_rest(study.missing.len(), MOST_NAMED, |more| format!("; and of {more} more"));
     let (ended, all) = (study.results.len(), study.results.len() + study.missing.len());
     let words = || format!("{ended} of {all} trials have a result; there is none of {}{more}", names.join("; "));

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use kvdyno_results::TrialResult;
 
 use crate::order::distinct;
-use crate::words::title;
 
 /// An engine's statistics of itself.
 pub(crate) struct EngineStatistics<'a> {
@@ -55,7 +54,7 @@ fn of_engine<'a>(engine: &'a str, results: &[&'a TrialResult]) -> EngineStatisti
         }
     }
     let column = |result: &&TrialResult| {
-        let title = title(&result.trial);
+        let title = result.trial.title();
         title.strip_prefix(engine).map_or(title.clone(), |rest| rest.trim_start().to_owned())
     };
     EngineStatistics { engine, trials: results.iter().map(column).collect(), rows }

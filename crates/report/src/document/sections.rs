@@ -1,6 +1,7 @@
 //! The sections of a report.
 
 use kvdyno_analysis::verdicts::VerdictFigure;
+use kvdyno_model::text::threads;
 use kvdyno_results::folder::ResultsFolder;
 use kvdyno_results::{ProfileFacts, Side, TrialResult};
 
@@ -14,7 +15,6 @@ use crate::tables::{
     workload_figures,
 };
 use crate::verdicts::{VerdictGroup, verdicts};
-use crate::words::threads;
 
 /// The sections of a report, in order.
 pub(super) fn sections<'a>(study: &'a Study<'a>, groups: &[VerdictGroup<'_, '_>]) -> Vec<Section<'a>> {

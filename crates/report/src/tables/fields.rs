@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use kvdyno_analysis::{CellLatency, Estimate, is_marked};
-use kvdyno_model::text::three_digits;
+use kvdyno_model::text::{threads, three_digits};
 use kvdyno_results::{Percentile, Side, Syncs};
 
 use crate::figures::{Figure, Unit, declared};
 use crate::grid::{ColumnGroup, Content, GridColumn};
 use crate::study::StudyCell;
-use crate::words::threads;
 
 /// A column of a table of cells.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kvdyno_results::{OpKind, Operations, Side, TrialResult};
+use kvdyno_results::{OpKind, Operations, TrialResult};
 
 use super::run::{finished_by_engine, medians};
 use crate::figures::Unit;
@@ -13,8 +13,8 @@ use crate::study::{Study, StudyCell};
 type OpenFigure = fn(&TrialResult, &Operations) -> Option<f64>;
 
 const COLUMNS: [(&str, OpenFigure, Unit); 6] = [
-    ("asked/s", |result, main| ordered_per_s(result, main), Unit::PerSecond),
-    ("reached/s", |result, main| Some(reached_per_s(result, main)), Unit::PerSecond),
+    ("asked/s", |result, main| result.requested_per_s(main.side()), Unit::PerSecond),
+    ("reached/s", |result, main| Some(result.reached_per_s(main.side())), Unit::PerSecond),
     ("response", |_, main| Some(main.latency.mean_ns as f64), Unit::Nanos),
     ("service", |_, main| main.service_ns(), Unit::Nanos),
     ("behind", |_, main| Some(1e9 * main.pacing?.behind_s), Unit::Nanos),
@@ -31,7 +31,7 @@ pub(crate) fn open_loop(study: &Study<'_>, workload: &str) -> Option<Grid> {
     let cells = finished_by_engine(study, workload);
     let kind = main_kind(&cells)?;
     let of_main = |(head, figure, unit): (_, OpenFigure, _)| {
-        (head, move |result: &TrialResult| figure(result, at_rate(result).find(|one| one.kind == kind)?), unit)
+        (head, move |result: &TrialResult| figure(result, result.at_rate().find(|one| one.kind == kind)?), unit)
     };
     let mut grid = medians("At a rate", &cells, COLUMNS.map(of_main));
     let of_kind = format!("Means of the kind of operation that came most often, {kind}. {NOTE}");
@@ -43,53 +43,21 @@ pub(crate) fn open_loop(study: &Study<'_>, workload: &str) -> Option<Grid> {
 pub(crate) fn misses_rate(study: &Study<'_>, workload: &str) -> bool {
     let cells = study.running(workload);
     let requested = cells.iter().flat_map(|cell| &cell.finished).filter(|result| result.search.is_none());
-    requested.flat_map(|result| at_rate(result)).any(|one| one.pacing.is_some_and(|pacing| !pacing.kept))
-}
-
-fn at_rate(result: &TrialResult) -> impl Iterator<Item = &Operations> {
-    result.operations.iter().filter(|one| one.pacing.is_some())
+    requested.flat_map(|result| result.at_rate()).any(|one| one.pacing.is_some_and(|pacing| !pacing.kept))
 }
 
 /// The kind of operation at a rate that all trials together did most.
 fn main_kind(cells: &[&StudyCell<'_>]) -> Option<OpKind> {
     let mut counts: BTreeMap<OpKind, u64> = BTreeMap::new();
-    for one in cells.iter().flat_map(|cell| &cell.finished).flat_map(|result| at_rate(result)) {
+    for one in cells.iter().flat_map(|cell| &cell.finished).flat_map(|result| result.at_rate()) {
         *counts.entry(one.kind).or_default() += one.operations;
     }
     counts.into_iter().max_by_key(|(_, count)| *count).map(|(kind, _)| kind)
 }
 
-/// The kinds that share the rate of one: of a mix all, else those of its side.
-fn sharing<'a>(result: &'a TrialResult, main: &Operations) -> impl Iterator<Item = &'a Operations> {
-    let (workload, side) = (&result.workload, main.side());
-    at_rate(result).filter(move |one| match (workload.rate, &result.search) {
-        (Some(_), _) => true,
-        (None, Some(_)) if workload.is_searched(side) => workload.is_searched(one.side()),
-        _ => one.side() == side,
-    })
-}
-
 fn spinning_pct(result: &TrialResult, main: &Operations) -> Option<f64> {
-    let spinning_s: f64 = sharing(result, main).filter_map(|one| Some(one.pacing?.spinning_s)).sum();
+    let spinning_s: f64 = result.sharing_rate(main.side()).filter_map(|one| Some(one.pacing?.spinning_s)).sum();
     Some(100.0 * spinning_s / result.window.as_ref()?.seconds / f64::from(main.threads))
-}
-
-/// Records a second of its side that were asked for; of a mix, operations.
-fn ordered_per_s(result: &TrialResult, main: &Operations) -> Option<f64> {
-    let workload = &result.workload;
-    let searched = result.search.as_ref().map(|search| search.highest_per_s.unwrap_or(search.least_per_s));
-    let of_side = match main.side() {
-        Side::Reads => workload.read_rate,
-        Side::Writes => workload.write_rate,
-    };
-    workload.rate.or(of_side).or(searched.filter(|_| workload.is_searched(main.side())))
-}
-
-/// The same that were done.
-fn reached_per_s(result: &TrialResult, main: &Operations) -> f64 {
-    let is_of_operations = main.side() == Side::Reads || result.workload.write_rate.is_none();
-    let per_s = |one: &Operations| if is_of_operations { one.operations_per_s } else { one.records_per_s };
-    sharing(result, main).map(per_s).sum()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Searches for the highest rate that keeps a promise.
 
-use kvdyno_results::{RateSearch, TrialResult};
+use kvdyno_results::{RateSearch, TrialResult, broken_parts};
 
 use super::run::{add_column, add_medians, finished_by_engine, of_finished};
 use crate::figures::Unit;
@@ -30,10 +30,17 @@ pub(crate) fn rate_searches(study: &Study<'_>, workload: &str) -> Option<Grid> {
         let of_cell = |cell: &StudyCell<'_>| cell.rate_by(|result| rate(result.search.as_ref()?));
         add_column(&mut grid, &cells, (head, of_cell, Unit::PerSecond));
     }
+    add_column(&mut grid, &cells, ("measured, kept %", kept_pct, Unit::Percent));
     add_medians(&mut grid, &cells, OTHERS.map(of_search));
     grid.notes.push(TableNote::Words(format!(
         "Operations a second of all clients: the highest requested rate that keeps {promise}, of which verdicts \
-         compare what was reached; and as many as the clients could do one after the other."
+         compare what was reached; and as many as the clients could do one after the other. measured, kept: the share \
+         of repeats whose measured part, at the highest rate, kept the promise again."
     )));
     Some(grid)
+}
+
+fn kept_pct(cell: &StudyCell<'_>) -> Option<f64> {
+    let (broken, all) = broken_parts(cell.finished.iter().filter_map(|result| result.search.as_ref()));
+    (all > 0).then(|| 100.0 * (all - broken) as f64 / all as f64)
 }

@@ -6,13 +6,13 @@ use kvdyno_analysis::verdicts::{
     Aspect, Comparison, Looks, Pairing, RivalsVerdicts, Terms, Unsure, Verdict, VerdictFigure, have_cpu_time, judged,
 };
 use kvdyno_analysis::{Cell, SameWork, Weakness, works_with_answers};
+use kvdyno_model::text::threads;
 use kvdyno_results::{Phase, Side};
 
 use super::predicate::Predicate;
 use super::sentences::{but, closing, far, is_of, procedure, reservations, sentence};
 use crate::order::distinct;
 use crate::study::{Study, StudyCell};
-use crate::words::threads;
 
 /// The mark of a setup against whose figures something speaks.
 pub(crate) const RESERVATION: &str = "‡";

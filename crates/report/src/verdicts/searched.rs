@@ -2,7 +2,7 @@
 
 use kvdyno_model::LatencyPromise;
 use kvdyno_model::text::{counted, plus_minus};
-use kvdyno_results::{RateSearch, Side};
+use kvdyno_results::{RateSearch, Side, broken_parts};
 
 use super::groups::VerdictGroup;
 use super::predicate::Predicate;
@@ -52,14 +52,19 @@ impl VerdictGroup<'_, '_> {
     }
 }
 
-/// `keeps p99=1ms up to 868,736 operations a second, ±8.4%, 12 repeats`; absent if no search found a rate.
+/// `keeps p99=1ms up to 868,736 operations a second, ±8.4%, 12 repeats; it did not in 2 of 12 measured parts`; absent
+/// if no search found a rate.
 fn kept(cell: &StudyCell<'_>, (promise, side): (LatencyPromise, Side)) -> Option<String> {
     let highest = cell.rate(side)?;
     let width = highest.relative().map(|relative| format!(", {}", plus_minus(relative))).unwrap_or_default();
     let none = searches(cell).filter(|search| search.highest_per_s.is_none()).count();
     let at_none = if none == 0 { String::new() } else { format!(", and at no rate in {}", counted(none, "other")) };
     let (rate, repeats) = (Unit::PerSecond.print(highest.value), counted(highest.n, "repeat"));
-    Some(format!("keeps {promise} up to {rate} operations a second{width}, {repeats}{at_none}"))
+    let again = match broken_parts(searches(cell)) {
+        (0, _) => String::new(),
+        (broken, all) => format!("; it did not in {broken} of {}", counted(all, "measured part")),
+    };
+    Some(format!("keeps {promise} up to {rate} operations a second{width}, {repeats}{at_none}{again}"))
 }
 
 /// `keeps p99=1ms at no rate from 1,000 operations a second on, 3 repeats; a longer duration tries lower ones`; absent
@@ -83,7 +88,7 @@ fn searches<'a>(cell: &StudyCell<'a>) -> impl Iterator<Item = &'a RateSearch> {
 #[cfg(test)]
 mod tests {
     use kvdyno_experiment::Experiment;
-    use kvdyno_results::{TrialKey, TrialResult};
+    use kvdyno_results::{Latency, RateProbe, TrialKey, TrialResult};
 
     use super::super::groups::groups;
     use super::super::paragraphs::verdicts;
@@ -100,8 +105,14 @@ mod tests {
             result.workload.find_max_rate = Some(promise);
             let (capacity_per_s, least_per_s) = (1e6, 1000.0);
             let highest_per_s = Some(*rate).filter(|rate| *rate > 0.0);
-            result.search =
-                Some(RateSearch { promise, capacity_per_s, least_per_s, highest_per_s, probes: Vec::new() });
+            result.search = Some(RateSearch {
+                promise,
+                capacity_per_s,
+                least_per_s,
+                highest_per_s,
+                probes: Vec::new(),
+                measured: None,
+            });
             result
         };
         (1..).zip(rates).map(searched).collect()
@@ -145,6 +156,30 @@ mod tests {
         assert_eq!(none, "lmdb keeps p99=1ms at no rate from 1,000 operations a second on, 2 repeats");
         assert_eq!((rates.len(), tried), (2, "a longer duration tries lower ones"));
         assert!(rates[0].starts_with("bdb keeps p99=1ms up to ") && order.is_empty(), "{rates:?}");
+    }
+
+    /// The measured parts of LMDB, at rates that were kept, keep the promise again or do not.
+    #[test]
+    fn measured_parts_that_break_the_promise_are_told() {
+        let sentences = |are_kept: [Option<bool>; 3]| {
+            let mut results = [searches_of("lmdb", &NEAR), searches_of("bdb", &[100.0, 101.0, 99.0])].concat();
+            for (result, is_kept) in results.iter_mut().zip(are_kept) {
+                let search = result.search.as_mut().unwrap();
+                let (seconds, latency) = (1.0, Latency::default());
+                search.measured = is_kept.map(|kept| {
+                    let per_s = search.highest_per_s.unwrap();
+                    RateProbe { per_s, reached_per_s: per_s, seconds, latency, behind_s: 0.0, kept }
+                });
+            }
+            let experiment = Experiment::parse("engines = [\"lmdb\", \"bdb\"]\n[lab]\nrepeat = 3\n").unwrap();
+            let contents = Contents::made_up(experiment, results);
+            let study = Study::of(&contents).unwrap();
+            let section = verdicts(&study, &groups(&study)).unwrap();
+            section.paragraphs().flat_map(|paragraph| paragraph.lines.clone()).collect::<Vec<_>>().join("\n")
+        };
+        let told = |are_kept| sentences(are_kept).contains("; lmdb did not keep p99=1ms in 2 of 3 measured parts");
+        assert!(told([Some(true), Some(false), Some(false)]));
+        assert!(!told([Some(true); 3]) && !told([None; 3]));
     }
 
     #[test]

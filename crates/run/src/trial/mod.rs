@@ -262,8 +262,7 @@ impl<'a> PreparedTrial<'a> {
 
 /// Makes the flame graph of a trial.
 fn profile(context: &TrialContext<'_>, profiler: io::Result<Profiler>) -> io::Result<ProfileFacts> {
-    let key = &context.planned.key;
-    let graph = profiler?.finish(&format!("{} {}, repeat {}", key.engine, key.workload, key.repeat))?;
+    let graph = profiler?.finish(&context.planned.key.title())?;
     let graph = graph.ok_or_else(|| io::Error::other("no sample was taken in the measured part"))?;
     files::write_whole(&context.folder.join(ProfileFacts::FILE), &graph.svg)?;
     Ok(ProfileFacts { samples: graph.samples, per_s: graph.per_s, user_only: graph.user_only })

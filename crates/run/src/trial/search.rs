@@ -2,7 +2,8 @@
 //!
 //! The search is a sequence of slices. In the first parts of slices, which are no part of the measured one, rates are
 //! tried: first as many operations as can be done, the capacity, then rates below it, each as long as a run takes. The
-//! measured part is one slice at the highest rate that was kept, or at the least that was tried if none was.
+//! measured part is one slice at the highest rate that was kept, or at the least that was tried if none was. It may
+//! break the promise: at the highest rate that is a matter of chance.
 
 use std::time::Duration;
 
@@ -58,13 +59,14 @@ impl<'b, 'a, 'l> RateSearcher<'b, 'a, 'l> {
         self.slice(as_many, Duration::ZERO, Duration::ZERO);
         self.slice(as_many, self.order.warmup, Duration::ZERO);
         let least_per_s = operations_needed(&self.order.promise) / self.order.each.as_secs_f64();
-        let mut bracket = RateBracket::new(least_per_s, self.probe(as_many).reached_per_s);
+        let tried = (self.order.each, Duration::ZERO);
+        let mut bracket = RateBracket::new(least_per_s, self.probe(as_many, tried).reached_per_s);
         let mut probes = Vec::new();
         while let Some(next) = bracket.next().filter(|_| !self.watching.is_leaving()) {
             match next {
-                NextProbe::Capacity => bracket.note_capacity(self.probe(as_many).reached_per_s),
+                NextProbe::Capacity => bracket.note_capacity(self.probe(as_many, tried).reached_per_s),
                 NextProbe::Rate(per_s) => {
-                    let probe = self.probe(per_s);
+                    let probe = self.probe(per_s, tried);
                     bracket.note(per_s, probe.kept);
                     probes.push(probe);
                 }
@@ -72,17 +74,18 @@ impl<'b, 'a, 'l> RateSearcher<'b, 'a, 'l> {
             self.watching.set_slices_done(bracket.done());
         }
         let (capacity_per_s, highest_per_s) = (bracket.capacity(), bracket.highest());
-        self.slice(highest_per_s.unwrap_or(least_per_s), Duration::ZERO, self.order.each);
+        let measured = self.probe(highest_per_s.unwrap_or(least_per_s), (Duration::ZERO, self.order.each));
+        let measured = highest_per_s.map(|_| measured);
         self.watching.end_slices();
         while !self.watching.step(TICK, self.live) {}
-        RateSearch { promise: self.order.promise, capacity_per_s, least_per_s, highest_per_s, probes }
+        RateSearch { promise: self.order.promise, capacity_per_s, least_per_s, highest_per_s, probes, measured }
     }
 
-    /// Tries a rate.
-    fn probe(&mut self, per_s: f64) -> RateProbe {
+    /// Tries a rate, in a slice with these parts: the lead and the measured one.
+    fn probe(&mut self, per_s: f64, (lead, length): (Duration, Duration)) -> RateProbe {
         let parameters = &self.watching.context.planned.workload.parameters;
         let before = self.watching.observer.probe_reading(parameters);
-        self.slice(per_s, self.order.each, Duration::ZERO);
+        self.slice(per_s, lead, length);
         let after = self.watching.observer.probe_reading(parameters);
         let work = self.watching.observer.probe_work(&before, &after);
         let seconds = self.order.each.as_secs_f64();
